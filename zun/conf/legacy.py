@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options that deployment tools and old configuration files set and that have no effect.
+
+They stay registered, so that such files load and validate, and the log names those that are set.
+"""
+
+import dataclasses
+import logging
+
+from oslo_config import cfg
+
+
+@dataclasses.dataclass(frozen=True)
+class Unread:
+    """An option that nothing reads.
+
+    :ivar group: name of the group, DEFAULT included
+    :ivar reason: one sentence for operators: what takes the option's place, or why nothing does
+    :ivar silent: deployment tools write it everywhere; do not report it
+    :ivar foreign: its group belongs to a library that knew it once; listed, never registered
+    """
+
+    group: str
+    opt: cfg.Opt
+    reason: str
+    silent: bool = False
+    foreign: bool = False
+
+
+_NEVER = 'It never had an effect.'
+_CONSOLE = 'Consoles reach the engine through zun-compute, see [console].'
+_CNI = 'zun-cni-daemon has no such setting any more.'
+_SERVER_TLS = 'Use [api]enable_ssl_api and [ssl].'
+
+
+def _text(name: str, default: str | None = None) -> cfg.Opt:
+    return cfg.StrOpt(name, default=default)
+
+
+def _files(reason: str, *names: str) -> list[Unread]:
+    return [Unread('DEFAULT', _text(name), reason, silent=True) for name in names]
+
+
+UNREAD: list[Unread] = [
+    Unread('DEFAULT', _text('bindir', '$pybasedir/bin'), _NEVER),
+    Unread('DEFAULT', cfg.IntOpt('default_sleep_time', default=1), _NEVER),
+    Unread('DEFAULT', cfg.IntOpt('default_timeout', default=600), _NEVER),
+    Unread('DEFAULT', cfg.BoolOpt('use_sandbox'), 'Only capsules have a sandbox.', silent=True),
+    Unread('DEFAULT', cfg.ListOpt('enabled_ssl_apis'), _SERVER_TLS, silent=True),
+    *_files(_SERVER_TLS, 'ssl_cert_file', 'ssl_key_file'),
+    Unread(
+        'DEFAULT',
+        cfg.IntOpt('rpc_conn_pool_size', min=1),
+        'Use [oslo_messaging_rabbit]rpc_conn_pool_size.',
+    ),
+    Unread('cni_daemon', cfg.BoolOpt('docker_mode', default=False), _CNI),
+    Unread('cni_daemon', _text('netns_proc_dir'), _CNI),
+    Unread('cni_daemon', cfg.IntOpt('pyroute2_timeout', default=10), _CNI),
+    Unread('cni_daemon', cfg.DictOpt('sriov_physnet_resource_mappings', default={}), _NEVER),
+    Unread('cni_daemon', cfg.DictOpt('sriov_resource_driver_mappings', default={}), _NEVER),
+    Unread('cni_daemon', cfg.IntOpt('worker_num', default=30), _CNI),
+    Unread('database', _text('mysql_engine', 'InnoDB'), 'Tables are made with InnoDB.'),
+    Unread('docker', _text('docker_data_root', '/var/lib/docker'), 'The engine is asked for it.'),
+    Unread('docker', _text('docker_remote_api_host', '$my_ip'), _CONSOLE),
+    Unread('docker', _text('docker_remote_api_port', '2375'), _CONSOLE),
+    Unread(
+        'docker',
+        _text(
+            'docker_remote_api_url',
+            'tcp://$docker_remote_api_host:$docker_remote_api_port',
+        ),
+        _CONSOLE,
+    ),
+    Unread('network', _text('driver_name', 'kuryr'), 'Networks need no engine plug-in.'),
+    Unread(
+        'oslo_messaging_rabbit',
+        cfg.BoolOpt('heartbeat_in_pthread'),
+        'Heartbeats always have a thread of their own.',
+        foreign=True,
+    ),
+    Unread('pci', cfg.MultiStrOpt('alias', default=[]), _NEVER),
+    Unread('ssl', _text('version'), 'TLS 1.2 is the lowest version.'),
+    Unread('volume', _text('driver', 'cinder'), 'Use [volume]driver_list.'),
+    Unread('zun_client', _text('endpoint_type', 'publicURL'), _NEVER, silent=True),
+    Unread('zun_client', _text('region_name'), _NEVER, silent=True),
+    Unread('zun_client', _text('ca_file'), _NEVER, silent=True),
+    Unread('zun_client', _text('cert_file'), _NEVER, silent=True),
+    Unread('zun_client', _text('key_file'), _NEVER, silent=True),
+    Unread('zun_client', cfg.BoolOpt('insecure', default=False), _NEVER, silent=True),
+]
+
+REGISTERED = [entry for entry in UNREAD if not entry.foreign]
+
+for _entry in UNREAD:
+    _entry.opt.help = f'Accepted, without effect. {_entry.reason}'
+
+
+def is_set(conf: cfg.ConfigOpts, name: str, group: str) -> bool:
+    """Tell whether the operator gave the option a value, whatever it is."""
+    where = conf.get_location(name, None if group == 'DEFAULT' else group)
+    return where is not None and where.location.is_user_controlled
+
+
+def report(conf: cfg.ConfigOpts, log: logging.Logger | logging.LoggerAdapter) -> None:
+    """Log one warning for each option that the operator set in vain."""
+    for entry in REGISTERED:
+        if not entry.silent and is_set(conf, entry.opt.name, entry.group):
+            log.warning('[%s]%s has no effect. %s', entry.group, entry.opt.name, entry.reason)
