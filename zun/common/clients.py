@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions towards the neighbours: the one place where they are built.
+
+Each option group of a neighbour (``neutron_client``, ``placement_client`` ...) has its own session,
+with its own CA file and time limits, and the service user's credentials of ``[keystone_auth]``.
+"""
+
+import functools
+import typing as ty
+
+from keystoneauth1 import adapter
+from keystoneauth1 import identity
+from keystoneauth1 import loading
+from keystoneauth1 import session as ks_session
+import requests
+
+from zun.common import context as zun_context
+import zun.conf
+
+CONF = zun.conf.CONF
+AUTH_GROUP = 'keystone_auth'
+#: endpoint_type as deployments write it -> interface of keystoneauth
+_INTERFACES = {'publicURL': 'public', 'internalURL': 'internal', 'adminURL': 'admin'}
+
+
+class _TimedTransport(ks_session.TCPKeepAliveAdapter):
+    """Separate limits for connecting and for reading; keystoneauth knows only one."""
+
+    def __init__(self, connect: float, read: float) -> None:
+        self._limits = (connect, read)
+        super().__init__(pool_maxsize=32)
+
+    def send(self, request: ty.Any, **kwargs: ty.Any) -> ty.Any:
+        return super().send(request, **{**kwargs, 'timeout': self._limits})
+
+
+@functools.cache
+def service_auth() -> ty.Any:
+    """The service user's auth plugin; its token is shared by all sessions of the process."""
+    return loading.load_auth_from_conf_options(CONF, AUTH_GROUP)
+
+
+def user_auth(context: zun_context.RequestContext) -> ty.Any:
+    """An auth plugin that acts with the user's own token, inside one API request."""
+    return identity.V3Token(CONF[AUTH_GROUP].auth_url, token=context.auth_token,
+                            project_id=context.project_id)
+
+
+@functools.cache
+def session(group: str) -> ks_session.Session:
+    """The session of one neighbour.
+
+    :param group: name of its option group
+    """
+    options = CONF[group]
+    verify: bool | str = not options.insecure
+    if verify and (options.ca_file or CONF[AUTH_GROUP].cafile):
+        verify = options.ca_file or CONF[AUTH_GROUP].cafile
+    cert = (options.cert_file, options.key_file) if options.cert_file else None
+    transport = requests.Session()
+    for scheme in ('http://', 'https://'):
+        transport.mount(scheme, _TimedTransport(options.connect_timeout, options.read_timeout))
+    return ks_session.Session(auth=service_auth(), session=transport, verify=verify, cert=cert)
+
+
+def interfaces(group: str) -> list[str]:
+    """Interfaces to look for in the catalogue; an explicit endpoint_type wins."""
+    options = CONF[group]
+    if options.endpoint_type:
+        return [_INTERFACES.get(options.endpoint_type, options.endpoint_type)]
+    return options.valid_interfaces
+
+
+def rest(group: str, service_type: str, **kwargs: ty.Any) -> adapter.Adapter:
+    """A REST adapter that hands every status to its caller instead of raising.
+
+    Time limits: ``[<group>]/connect_timeout`` and ``read_timeout`` seconds.
+    """
+    options = CONF[group]
+    return adapter.Adapter(session(group), service_type=service_type,
+                           interface=interfaces(group), region_name=options.region_name,
+                           endpoint_override=options.endpoint_override, raise_exc=False,
+                           connect_retries=0, **kwargs)
