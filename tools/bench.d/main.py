@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Create containers through Zun and through the bare engine, and compare."""
+
+import argparse
+import concurrent.futures
+import statistics
+import time
+
+import cloud
+import observers
+
+
+def percentile(samples: list[float], percent: int) -> float:
+    """The nearest-rank percentile of some seconds."""
+    ordered = sorted(samples)
+    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
+
+
+def timed(function, *args) -> float:
+    began = time.monotonic()
+    function(*args)
+    return time.monotonic() - began
+
+
+def report(name: str, samples: list[float]) -> None:
+    print(f'{name:34} p50 {percentile(samples, 50) * 1000:7.0f} ms   '
+          f'p95 {percentile(samples, 95) * 1000:7.0f} ms   n {len(samples)}')
+
+
+def create(count: int) -> None:
+    """One after the other, alternating, so that both meet the same machine."""
+    zun, engine = cloud.Zun(), cloud.Engine()
+    engine.run_to_running()
+    zun.delete(zun.run_to_running())
+    raw, ours, post, made = [], [], [], []
+    with observers.Statements() as statements, observers.Messages() as messages, \
+            observers.PlacementCalls() as calls:
+        for _ in range(count):
+            raw.append(timed(engine.run_to_running))
+            began = time.monotonic()
+            with statements.counting(), messages.counting(), calls.counting():
+                uuid = zun.create()
+                post.append(time.monotonic() - began)
+                zun.wait_running(uuid)
+            ours.append(time.monotonic() - began)
+            made.append(uuid)
+    report('engine create + start', raw)
+    report('POST /v1/containers', post)
+    report('Zun create -> Running', ours)
+    ratio = statistics.median(ours) / statistics.median(raw)
+    allowed = 1.25 * statistics.median(raw) + 0.150
+    print(f'ratio {ratio:.2f}; target {allowed * 1000:.0f} ms (1.25 x engine + 150 ms): '
+          f'{"met" if statistics.median(ours) <= allowed else "MISSED"}')
+    print(f'SQL statements per create {statements.total / count:.1f}   (target <= 25)')
+    print(f'Placement calls per create {calls.total / count:.1f}   (target 2)')
+    print(f'messages per create {messages.total / count:.1f}   (target <= 2), '
+          f'{messages.size / max(messages.total, 1):.0f} bytes each, '
+          f'with a token: {messages.with_token}')
+    zun.delete(*made)
+    engine.clean()
+
+
+def parallel(count: int) -> None:
+    """All at once; the engine gets the same number from as many threads."""
+    zun, engine = cloud.Zun(), cloud.Engine()
+    zun.delete(zun.run_to_running())
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        raw = timed(lambda: list(pool.map(lambda _: engine.run_to_running(), range(count))))
+        engine.clean()
+        made: list[str] = []
+        ours = timed(lambda: made.extend(
+            pool.map(lambda _: zun.run_to_running(), range(count))))
+    print(f'{count} at once: engine {raw:.1f} s, Zun {ours:.1f} s, '
+          f'{raw / ours:.2f} x the engine (target >= 0.9)')
+    zun.delete(*made)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('what', choices=['create', 'parallel'])
+    parser.add_argument('--count', type=int)
+    args = parser.parse_args()
+    if args.what == 'create':
+        create(args.count or 20)
+    else:
+        parallel(args.count or 50)
+
+
+if __name__ == '__main__':
+    main()
