@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What alembic runs. ``zun.db.migration`` hands it a connection."""
+
+from alembic import context
+
+from zun.db import models
+
+context.configure(
+    connection=context.config.attributes['connection'], target_metadata=models.metadata,
+    render_as_batch=True, transaction_per_migration=True)
+with context.begin_transaction():
+    context.run_migrations()
