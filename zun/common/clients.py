@@ -9,9 +9,9 @@ import functools
 import typing as ty
 
 from keystoneauth1 import adapter
-from keystoneauth1 import identity
 from keystoneauth1 import loading
 from keystoneauth1 import session as ks_session
+from keystoneauth1 import token_endpoint
 import requests
 
 from zun.common import context as zun_context
@@ -38,12 +38,6 @@ class _TimedTransport(ks_session.TCPKeepAliveAdapter):
 def service_auth() -> ty.Any:
     """The service user's auth plugin; its token is shared by all sessions of the process."""
     return loading.load_auth_from_conf_options(CONF, AUTH_GROUP)
-
-
-def user_auth(context: zun_context.RequestContext) -> ty.Any:
-    """An auth plugin that acts with the user's own token, inside one API request."""
-    return identity.V3Token(CONF[AUTH_GROUP].auth_url, token=context.auth_token,
-                            project_id=context.project_id)
 
 
 @functools.cache
@@ -77,7 +71,18 @@ def rest(group: str, service_type: str, **kwargs: ty.Any) -> adapter.Adapter:
     Time limits: ``[<group>]/connect_timeout`` and ``read_timeout`` seconds.
     """
     options = CONF[group]
+    where = {'endpoint_override': options.endpoint_override, **kwargs}
     return adapter.Adapter(session(group), service_type=service_type,
                            interface=interfaces(group), region_name=options.region_name,
-                           endpoint_override=options.endpoint_override, raise_exc=False,
-                           connect_retries=0, **kwargs)
+                           raise_exc=False, connect_retries=0, **where)
+
+
+def rest_of_user(context: zun_context.RequestContext, group: str, service_type: str,
+                 **kwargs: ty.Any) -> adapter.Adapter:
+    """Like :func:`rest`, with the user's own token, inside one API request.
+
+    The catalogue is the service user's: Keystone is not asked again for each request.
+    """
+    endpoint = rest(group, service_type).get_endpoint()
+    return rest(group, service_type,
+                auth=token_endpoint.Token(endpoint, context.auth_token), **kwargs)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Registries of users."""
+
+import typing as ty
+
+from oslo_utils import uuidutils
+
+from zun import objects
+from zun.common import context as zun_context
+
+Context = zun_context.RequestContext
+
+
+def find(context: Context, ident: str) -> 'objects.Registry':
+    """The registry of a uuid or name that the caller may see.
+
+    :raises RegistryNotFound: there is none
+    :raises Conflict: several of one name
+    """
+    if uuidutils.is_uuid_like(ident):
+        return objects.Registry.get_by_uuid(context, ident)
+    return objects.Registry.get_by_name(context, ident)
+
+
+def create(context: Context, values: dict[str, ty.Any]) -> 'objects.Registry':
+    """
+    :param values: domain; name, username, password
+    """
+    registry = objects.Registry(
+        context, uuid=uuidutils.generate_uuid(), project_id=context.project_id,
+        user_id=context.user_id, **values)
+    registry.create(context)
+    return registry
+
+
+def update(context: Context, registry: 'objects.Registry',
+           values: dict[str, ty.Any]) -> 'objects.Registry':
+    """Change some of domain, name, username, password."""
+    for name, value in values.items():
+        setattr(registry, name, value)
+    registry.save()
+    return registry
+
+
+def delete(context: Context, registry: 'objects.Registry') -> None:
+    """:raises Conflict: a container uses it"""
+    registry.destroy()
