@@ -3,8 +3,8 @@
 
 A driver has two sides. The API's side resolves what a user names, and claims what the user brings,
 before a request is accepted. The node's side wires a container: ``plan`` says what the engine has
-to know when it makes the container, ``plug`` completes what cannot be told to the engine, ``unplug``
-and ``release`` undo. Every step is idempotent and findable by the container's uuid.
+to know when it makes the container, ``plug`` completes what cannot be told to the engine,
+``unplug`` and ``release`` undo. Every step is idempotent and findable by the container's uuid.
 """
 
 import abc

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the engine's ``info`` says of its host."""
+
+import dataclasses
+import os
+import typing as ty
+
+from zun.common import units
+from zun.container import driver
+
+#: Storage drivers that limit the size of a container whatever they lie on.
+_QUOTA_DRIVERS = frozenset({'btrfs', 'devicemapper', 'windowsfilter', 'zfs'})
+#: Runtimes registered by Zun to hand over a network namespace; users see the one behind.
+RUNTIME_PREFIX = 'zun-'
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """What bounds the limits of a container."""
+
+    cpus: int
+    disk_quota: bool
+    cgroup2: bool
+
+
+def limits(info: dict[str, ty.Any]) -> Limits:
+    return Limits(cpus=info.get('NCPU', 0), disk_quota=quota_supported(info, _mounts()),
+                  cgroup2=info.get('CgroupVersion') == '2')
+
+
+def describe(info: dict[str, ty.Any]) -> driver.HostInfo:
+    """``info`` in our terms, with the size of the disk that holds the engine's data."""
+    return driver.HostInfo(
+        name=info.get('Name', ''), cpus=info['NCPU'],
+        memory=info.get('MemTotal', 0) // units.MIB, disk=_disk_gib(info.get('DockerRootDir', '')),
+        total_containers=info['Containers'], running_containers=info['ContainersRunning'],
+        paused_containers=info['ContainersPaused'], stopped_containers=info['ContainersStopped'],
+        architecture=info['Architecture'], os_type=info['OSType'], os=info['OperatingSystem'],
+        kernel_version=info['KernelVersion'], labels=_labels(info.get('Labels')),
+        runtimes=tuple(name for name in info.get('Runtimes') or ('runc',)
+                       if not name.startswith(RUNTIME_PREFIX)),
+        disk_quota_supported=quota_supported(info, _mounts()))
+
+
+def _labels(pairs: list[str] | None) -> dict[str, str]:
+    """Split once: a value may hold ``=``, a label may have none."""
+    parted = (pair.partition('=') for pair in pairs or ())
+    return {key: value for key, _, value in parted}
+
+
+def quota_supported(info: dict[str, ty.Any], mounts: str) -> bool:
+    """Whether the engine can limit the disk of a container.
+
+    overlay2 can on XFS mounted with project quotas; what its containerd twin does with a size is
+    nothing, so that it does not count.
+
+    :param mounts: text of /proc/self/mounts
+    """
+    if info.get('Driver') in _QUOTA_DRIVERS:
+        return True
+    backing = dict(info.get('DriverStatus') or ()).get('Backing Filesystem')
+    if info.get('Driver') != 'overlay2' or backing != 'xfs':
+        return False
+    root = info.get('DockerRootDir', '/')
+    around = [line.split() for line in mounts.splitlines()]
+    around = [fields for fields in around if _is_below(root, fields[1])]
+    if not around:
+        return False
+    nearest = max(around, key=lambda fields: len(fields[1]))
+    return not {'pquota', 'prjquota'}.isdisjoint(nearest[3].split(','))
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return f'{path}/'.startswith(directory.rstrip('/') + '/')
+
+
+def _mounts() -> str:
+    try:
+        with open('/proc/self/mounts') as table:
+            return table.read()
+    except OSError:
+        return ''
+
+
+def _disk_gib(root: str) -> int:
+    """0 when the engine's disk is not this machine's."""
+    try:
+        state = os.statvfs(root)
+    except OSError:
+        return 0
+    return state.f_frsize * state.f_blocks // units.GIB
