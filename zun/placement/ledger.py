@@ -74,8 +74,12 @@ class Ledger(abc.ABC):
     @abc.abstractmethod
     def candidates(self, resources: Resources, required: ty.Collection[str] = (),
                    forbidden: ty.Collection[str] = (), in_tree: str | None = None,
-                   limit: int | None = None) -> list[Candidate]:
-        """Hosts with room, in no order of meaning."""
+                   limit: int | None = None,
+                   member_of: str | None = None) -> list[Candidate]:
+        """Hosts with room, in no order of meaning.
+
+        :param member_of: only those of this aggregate, where the ledger knows aggregates
+        """
 
     @abc.abstractmethod
     def claim(self, consumer: Consumer, candidate: Candidate) -> bool:
