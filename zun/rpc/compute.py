@@ -23,19 +23,17 @@ Context = zun_context.RequestContext
 
 class Client:
     def __init__(self, transport: messaging.Transport | None = None) -> None:
-        self._client = rpc_transport.client(CONF.compute.topic, VERSION, transport)
+        self._client = rpc_transport.Client(CONF.compute.topic, VERSION, transport)
 
     def _cast(self, context: Context, host: str, method: str, **args: ty.Any) -> None:
         with errors.translated():
-            self._client.prepare(server=host).cast(context, method, **args)
+            self._client.cast(context, method, args, server=host)
 
     def _call(self, context: Context, host: str | None, method: str,
               _extra_time: float = 0, **args: ty.Any) -> ty.Any:
-        options: dict[str, ty.Any] = {'server': host} if host else {}
-        if _extra_time:
-            options['timeout'] = CONF.rpc_response_timeout + _extra_time
+        timeout = CONF.rpc_response_timeout + _extra_time if _extra_time else None
         with errors.translated():
-            return self._client.prepare(**options).call(context, method, **args)
+            return self._client.call(context, method, args, server=host, timeout=timeout)
 
     # Life cycle -------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ class Client:
     """Any scheduler takes the message; none keeps state."""
 
     def __init__(self, transport: messaging.Transport | None = None) -> None:
-        self._client = rpc_transport.client(TOPIC, VERSION, transport)
+        self._client = rpc_transport.Client(TOPIC, VERSION, transport)
 
     def schedule_container(self, context: zun_context.RequestContext, container_uuid: str,
                            generation: int) -> None:
@@ -24,5 +24,5 @@ class Client:
         :param generation: of its container_request; a request that has moved on is left alone
         """
         with errors.translated():
-            self._client.cast(context, 'schedule_container', container_uuid=container_uuid,
-                              generation=generation)
+            self._client.cast(context, 'schedule_container',
+                              {'container_uuid': container_uuid, 'generation': generation})

@@ -15,4 +15,5 @@ class ContextSerializer(messaging.NoOpSerializer):
         return context.to_dict()
 
     def deserialize_context(self, context: dict[str, ty.Any]) -> zun_context.RequestContext:
-        return zun_context.RequestContext.from_dict(context)
+        # The thread served another request before: its log lines now belong to this one.
+        return zun_context.RequestContext.from_dict(context, overwrite=True)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Begin and end of an operation in the database: each is one transaction of few statements.
+
+Row, event, action and the recorded operation change together, so that a crash finds an operation
+either under way or over.
+"""
+
+import dataclasses
+import typing as ty
+
+import sqlalchemy as sa
+from sqlalchemy import orm
+
+from zun import objects
+from zun.common import context as zun_context
+from zun.common import exception
+from zun.db import columns
+from zun.db import containers
+from zun.db import engine
+from zun.db import models
+from zun.db import rows
+
+_CONTAINER = models.container
+_REQUEST = models.container_request
+_ACTION = models.container_actions
+_EVENT = models.container_actions_events
+_CONTAINER_WIDTH = len(_CONTAINER.columns)
+_LONGEST = 60000
+_NOTHING: dict[str, ty.Any] = {'operation': None, 'operation_args': {}, 'operation_id': None,
+                               'operation_time': None}
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """How an operation ended.
+
+    :ivar details: for users, in the event
+    :ivar trace: for administrators
+    """
+
+    failed: bool = False
+    details: str | None = None
+    trace: str | None = None
+
+    @property
+    def result(self) -> str:
+        """As events and actions show it."""
+        return 'Error' if self.failed else 'Success'
+
+
+def load(context: zun_context.RequestContext,
+         uuid: str) -> 'tuple[objects.Container, objects.ContainerRequest]':
+    """A container and its request as they are now.
+
+    :param context: sees all projects
+    :raises ContainerNotFound: there is no such container; capsules are none
+    """
+    statement = sa.select(_CONTAINER, _REQUEST).select_from(_CONTAINER.outerjoin(
+        _REQUEST, _REQUEST.c.container_uuid == _CONTAINER.c.uuid)).where(
+        _CONTAINER.c.uuid == uuid, _CONTAINER.c.container_type == models.CONTAINER)
+    with engine.reader() as session:
+        found = session.execute(statement).first()
+    if found is None:
+        raise exception.ContainerNotFound(container=uuid)
+    own = dict(zip(_CONTAINER.columns.keys(), found[:_CONTAINER_WIDTH], strict=True))
+    asked = dict(zip(_REQUEST.columns.keys(), found[_CONTAINER_WIDTH:], strict=True))
+    request = objects.ContainerRequest.get(context, uuid) if asked['id'] is None \
+        else objects.ContainerRequest.from_row(context, asked)
+    return objects.Container.from_row(context, own), request
+
+
+@engine.retry
+def begin(container: 'objects.Container', expected: rows.Expected, request_id: str | None,
+          event: str | None) -> None:
+    """Write the changed fields of a container, and an event of the action.
+
+    :param event: None, or when the request has no action: none is written
+    :raises Conflict: the row is not as expected
+    :raises ContainerNotFound: it is gone
+    """
+    with engine.writer() as session:
+        changed = containers.swap(session, container.uuid, expected, container.changed_columns())
+        if event is not None:
+            _insert_event(session, container.uuid, request_id, event)
+    container.stored(changed)
+
+
+def _insert_event(session: orm.Session, container_uuid: str, request_id: str | None,
+                  event: str) -> None:
+    now = columns.utcnow()
+    last = sa.select(sa.func.max(_ACTION.c.id)).where(*_actions(container_uuid, request_id))
+    values = sa.select(sa.literal(event, sa.String), _ACTION.c.id,
+                       sa.literal(now, sa.DateTime), sa.literal(now, sa.DateTime)).where(
+        _ACTION.c.id == last.scalar_subquery())
+    session.execute(sa.insert(_EVENT).from_select(
+        ['event', 'action_id', 'start_time', 'created_at'], values, include_defaults=False))
+
+
+def _actions(container_uuid: str, request_id: str | None) -> list[sa.ColumnElement[bool]]:
+    return [_ACTION.c.container_uuid == container_uuid, _ACTION.c.request_id == request_id]
+
+
+@engine.retry
+def end(container_uuid: str, request_id: str | None, outcome: Outcome,
+        container: 'objects.Container | None' = None, expected: rows.Expected | None = None,
+        again: bool = False) -> None:
+    """Close what the request left open.
+
+    :param container: its changed fields are written first
+    :param again: the operation is taken up again: only its events are closed
+    :raises Conflict: the row is not as expected; then nothing is written
+    :raises ContainerNotFound: it is gone
+    """
+    changed: rows.Row = {}
+    with engine.writer() as session:
+        if container is not None:
+            changed = containers.swap(session, container_uuid, expected,
+                                      container.changed_columns())
+        _close_events(session, container_uuid, request_id, outcome)
+        if not again:
+            _close(session, container_uuid, request_id, outcome)
+    if container is not None:
+        container.stored(changed)
+
+
+def _close_events(session: orm.Session, container_uuid: str, request_id: str | None,
+                  outcome: Outcome) -> None:
+    own = sa.select(_ACTION.c.id).where(*_actions(container_uuid, request_id))
+    session.execute(sa.update(_EVENT).where(
+        _EVENT.c.action_id.in_(own), _EVENT.c.finish_time.is_(None)).values(
+        finish_time=columns.utcnow(), result=outcome.result,
+        details=outcome.details and outcome.details[-_LONGEST:],
+        traceback=outcome.trace and outcome.trace[-_LONGEST:]))
+
+
+def _close(session: orm.Session, container_uuid: str, request_id: str | None,
+           outcome: Outcome) -> None:
+    session.execute(sa.update(_ACTION).where(
+        *_actions(container_uuid, request_id), _ACTION.c.finish_time.is_(None)).values(
+        finish_time=columns.utcnow(), message=outcome.result if outcome.failed else None))
+    rows.update(session, _REQUEST, {'container_uuid': container_uuid, 'operation_id': request_id},
+                _NOTHING)
+
+
+def seen_before(container_uuid: str, request_id: str | None) -> bool:
+    """Whether the action of a request is over, or was never recorded."""
+    statement = sa.select(_ACTION.c.id).where(
+        *_actions(container_uuid, request_id), _ACTION.c.finish_time.is_(None)).limit(1)
+    with engine.reader() as session:
+        return session.execute(statement).first() is None

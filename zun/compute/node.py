@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The host of this agent: its drivers, pools and books, handed to every operation."""
+
+import collections.abc
+import contextlib
+import dataclasses
+import threading
+import typing as ty
+
+from zun.common import context as zun_context
+from zun.common import exception
+from zun.common import pools
+from zun.compute import claims
+from zun.compute import timer as node_timer
+import zun.conf
+from zun.container import driver as container_driver
+from zun.image import driver as image_driver
+from zun.network import driver as network_driver
+from zun.placement import ledger as placement_ledger
+from zun.volume import driver as volume_driver
+
+CONF = zun.conf.CONF
+
+
+class Scheduler(ty.Protocol):
+    """Takes back what this host cannot run."""
+
+    def schedule_container(self, context: zun_context.RequestContext, container_uuid: str,
+                           generation: int) -> None: ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Offer:
+    """What this host has for containers.
+
+    :ivar room: in all, after reserve and ratio
+    :ivar disk_quota: whether the engine can limit a container's disk
+    """
+
+    room: claims.Amounts
+    disk_quota: bool
+
+
+@dataclasses.dataclass
+class Node:
+    """
+    :ivar host: ``[DEFAULT]/host``
+    :ivar images: image drivers by name
+    :ivar volumes: volume drivers by name
+    :ivar lifecycle: the FIFO of operations, by container uuid
+    :ivar pulls: fetching of images, by container or image uuid
+    :ivar streams: how many logs, archives and commands may be served at a time
+    :ivar timer: second looks and retries
+    :ivar provider: of the host in the ledger, once that is known
+    :ivar offer: once that is known
+    :ivar resume: takes a container's open operation up again
+    :ivar changed: tells that usage has changed
+    :ivar attempts: container uuid -> how often its open operation has failed
+    :ivar observing: containers whose next look at the engine is queued already
+    :ivar missing: container uuid -> when the engine said first that it has none
+    :ivar repairs: container uuid -> when it was repaired
+    :ivar orphans: uuid of an engine container without a row -> since when it is known; times are
+        monotonic
+    """
+
+    host: str
+    engine: container_driver.ContainerDriver
+    network: network_driver.NetworkDriver
+    images: dict[str, image_driver.ImageDriver]
+    volumes: dict[str, volume_driver.VolumeDriver]
+    ledger: placement_ledger.Ledger
+    scheduler: Scheduler
+    lifecycle: pools.KeyedPool
+    pulls: pools.KeyedPool
+    streams: threading.BoundedSemaphore
+    timer: node_timer.Timer
+    provider: str | None = None
+    offer: Offer | None = None
+    resume: collections.abc.Callable[[str], None] = lambda uuid: None
+    changed: collections.abc.Callable[[], None] = lambda: None
+    lock: threading.Lock = dataclasses.field(default_factory=threading.Lock)
+    attempts: dict[str, int] = dataclasses.field(default_factory=dict)
+    observing: set[str] = dataclasses.field(default_factory=set)
+    missing: dict[str, float] = dataclasses.field(default_factory=dict)
+    repairs: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+    orphans: dict[str, float] = dataclasses.field(default_factory=dict)
+
+    def busy(self, uuid: str) -> bool:
+        """Whether an operation on this container waits or runs."""
+        # Work moves between the two pools: one look at each could miss it.
+        return (self.lifecycle.busy(uuid) or self.pulls.busy(uuid)
+                or self.lifecycle.busy(uuid))
+
+    def retry(self, seconds: float, uuid: str) -> None:
+        """Take the open operation of a container up again in some seconds."""
+        self.timer.after(seconds, f'retry {uuid}', self.resume, uuid)
+
+    @contextlib.contextmanager
+    def stream(self) -> collections.abc.Iterator[None]:
+        """A place among those that may read from the engine at a time.
+
+        :raises PoolFull: none is free
+        """
+        if not self.streams.acquire(blocking=False):
+            raise exception.PoolFull(pool='streams')
+        try:
+            yield
+        finally:
+            self.streams.release()
+
+
+def build(scheduler: Scheduler) -> Node:
+    """The node of this process, from the configuration; nothing is started."""
+    options = CONF.compute
+    engine = container_driver.load()
+    return Node(
+        host=CONF.host, engine=engine, network=network_driver.load(engine=engine),
+        images=image_driver.load(), volumes=volume_driver.load(),
+        ledger=placement_ledger.load(), scheduler=scheduler,
+        lifecycle=pools.KeyedPool('lifecycle', options.lifecycle_workers,
+                                  options.lifecycle_backlog),
+        pulls=pools.KeyedPool('image-pull', options.image_pull_workers,
+                              options.lifecycle_backlog),
+        streams=threading.BoundedSemaphore(options.stream_workers),
+        timer=node_timer.Timer())

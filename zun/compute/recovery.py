@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What becomes of an operation whose process died, or whose message was lost.
+
+The rows say what was wanted, the engine says what is there; the decision is made from both alone.
+"""
+
+import collections.abc
+import dataclasses
+import enum
+
+from oslo_log import log as logging
+
+from zun import objects
+from zun.common import context as zun_context
+from zun.common import exception
+from zun.common import failpoints
+from zun.common import pools
+from zun.common import states
+from zun.compute import journal
+from zun.compute import node as compute_node
+from zun.compute import observation
+from zun.compute import operations
+from zun.compute import task
+from zun.compute.tasks import create
+from zun.compute.tasks import rebuild
+from zun.container import driver as container_driver
+
+LOG = logging.getLogger(__name__)
+
+INTERRUPTED = 'The operation was interrupted.'
+_FIRST_RETRY = 1.0
+_LAST_RETRY = 60.0
+#: Signals that end a container for certain: another one of them does no harm.
+_DEADLY = frozenset({None, '9', 'KILL', 'SIGKILL'})
+
+
+class Decision(enum.Enum):
+    """
+    REDO: do the operation again, with its arguments.
+    DELETE: go on with a delete.
+    FINISH: what was wanted is there; take over what the engine says.
+    CLEAR: take back what a create left, and end in Error.
+    CLOSE: nothing can be done; take over what the engine says, and say so.
+    """
+
+    REDO = enum.auto()
+    DELETE = enum.auto()
+    FINISH = enum.auto()
+    CLEAR = enum.auto()
+    CLOSE = enum.auto()
+
+
+@dataclasses.dataclass(frozen=True)
+class Open:
+    """What the rows say of an operation that is not done.
+
+    :ivar made: the row knows an engine container
+    :ivar args: of the operation
+    """
+
+    status: str
+    task_state: str | None = None
+    operation: str | None = None
+    operation_id: str | None = None
+    args: collections.abc.Mapping[str, object] = dataclasses.field(default_factory=dict)
+    made: bool = False
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is open at all."""
+        return (self.operation is not None or self.task_state is not None
+                or self.status in states.TRANSITIONAL)
+
+
+def decide(row: Open, seen: container_driver.Observed | None) -> Decision:
+    """What to do about it.
+
+    :param seen: the engine's view; None when it has no such container
+    """
+    if row.operation == 'delete' or row.status == states.DELETING:
+        return Decision.DELETE
+    if row.operation is None:
+        return _decide_unrecorded(row, seen)
+    if row.operation == 'create':
+        return _decide_create(row)
+    if row.operation == 'rebuild':
+        return _decide_rebuild(row, seen)
+    if row.operation not in operations.OPERATIONS or seen is None:
+        return Decision.CLOSE
+    return _decide_power(row, seen)
+
+
+def _decide_unrecorded(row: Open, seen: container_driver.Observed | None) -> Decision:
+    """A row from before operations were recorded, or work that no request asked for."""
+    if seen is not None:
+        return Decision.FINISH
+    return Decision.CLEAR if row.status == states.CREATING else Decision.CLOSE
+
+
+def _decide_create(row: Open) -> Decision:
+    if row.status == states.CREATING:
+        return Decision.REDO
+    if row.status == states.ERROR and not row.made:
+        return Decision.CLEAR
+    return Decision.FINISH
+
+
+def _decide_rebuild(row: Open, seen: container_driver.Observed | None) -> Decision:
+    """The new container is told from the old one by the operation that made it."""
+    new = seen is not None and seen.operation == row.operation_id
+    if new and seen is not None and (seen.running or not row.args.get('run')):
+        return Decision.FINISH
+    return Decision.REDO
+
+
+def _decide_power(row: Open, seen: container_driver.Observed) -> Decision:
+    reached = {'start': seen.running, 'stop': not seen.running,
+               'pause': seen.status == states.PAUSED,
+               'unpause': seen.status == states.RUNNING,
+               'kill': not seen.running and row.task_state is not None}
+    if reached.get(row.operation or ''):
+        return Decision.FINISH
+    once = row.operation == 'kill' and row.args.get('signal') not in _DEADLY
+    if once and row.task_state is not None:
+        return Decision.CLOSE  # it may have been delivered
+    return Decision.REDO
+
+
+def facts(container: 'objects.Container', request: 'objects.ContainerRequest') -> Open:
+    """What two rows say of an open operation."""
+    return Open(container.status, container.task_state, request.operation, request.operation_id,
+                request.operation_args or {}, bool(container.container_id))
+
+
+def resume(node: compute_node.Node, uuid: str) -> None:
+    """Queue a look at what is open on a container."""
+    try:
+        node.lifecycle.submit(uuid, _resume, node, uuid)
+    except exception.PoolFull:
+        LOG.info('Container %s is left to the next sweep', uuid)
+
+
+def resume_all(node: compute_node.Node) -> int:
+    """Take up everything that is open on this host, and is not under way; how much that is."""
+    context = zun_context.get_admin_context()
+    count = 0
+    for container, _request in objects.ContainerRequest.list_open_by_host(context, node.host):
+        if isinstance(container, objects.Container) and not node.busy(container.uuid):
+            resume(node, container.uuid)
+            count += 1
+    return count
+
+
+def _resume(node: compute_node.Node, uuid: str) -> None:
+    job = operations.load(node, zun_context.get_admin_context(), uuid)
+    if job is None or job.container.host != node.host or node.pulls.busy(uuid):
+        return
+    row = facts(job.container, job.request)
+    if not row.any:
+        return
+    try:
+        seen = _look(job)
+    except exception.ZunException as error:
+        LOG.info('Container %s is left as it is: %s', uuid, error.message)
+        postpone(job)
+        return
+    decision = decide(row, seen)
+    LOG.warning('Container %s: %s of %s (%s, %s) was left open; decision: %s', uuid,
+                row.operation, row.operation_id, row.status, row.task_state, decision.name)
+    failpoints.hit('recovery.decided')
+    _act(job, decision, seen)
+
+
+def postpone(job: task.Job) -> None:
+    """Look again, with growing pauses."""
+    attempt = job.node.attempts.get(job.uuid, 0)
+    job.node.attempts[job.uuid] = attempt + 1
+    job.node.retry(pools.backoff(attempt, _FIRST_RETRY, _LAST_RETRY), job.uuid)
+
+
+def _look(job: task.Job) -> container_driver.Observed | None:
+    try:
+        return job.node.engine.inspect(job.container)
+    except exception.EngineGone:
+        return None
+
+
+def _act(job: task.Job, decision: Decision, seen: container_driver.Observed | None) -> None:
+    job.resumed = True
+    if decision is Decision.REDO:
+        operations.perform(job, job.request.operation_args or {})
+    elif decision is Decision.DELETE:
+        job.name = 'delete'
+        args = job.request.operation_args if job.request.operation == 'delete' else None
+        operations.perform(job, args or {})
+    elif decision is Decision.CLEAR:
+        create.clear(job, INTERRUPTED)
+    else:
+        done = decision is Decision.FINISH and job.container.status != states.ERROR
+        _take_over(job, seen, None if done else exception.Conflict(INTERRUPTED))
+
+
+def _take_over(job: task.Job, seen: container_driver.Observed | None,
+               error: Exception | None) -> None:
+    """The row says what the engine says, and the operation is closed."""
+    container = job.container
+    expected = {name: getattr(container, name) for name in ('host', 'status', 'task_state')}
+    if job.name == 'rebuild':
+        job.node.engine.discard(rebuild.aside(job.uuid))
+    if seen is not None:
+        if container.status == states.CREATING and not seen.running:
+            container.status = states.CREATED
+        made = states.CREATED if container.status == states.REBUILDING else None
+        observation.follow(container, seen, made)
+    elif container.status in states.TRANSITIONAL:
+        container.status = states.ERROR
+    if error is not None:
+        container.status_reason = container.status_reason or INTERRUPTED
+    container.task_state = None
+    try:
+        journal.end(job.uuid, job.context.request_id, task.result_of(job, error), container,
+                    expected)
+    except (exception.Conflict, exception.ContainerNotFound):
+        LOG.info('Container %s was changed during its recovery', job.uuid)

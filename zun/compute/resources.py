@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What this host has, what its containers hold, and the report of both.
+
+Memory is in MiB, disk in GiB. The report is made by one background worker, outside any lock that a
+container needs.
+"""
+
+import contextlib
+import math
+import pathlib
+
+from oslo_log import log as logging
+
+from zun import objects
+from zun.common import context as zun_context
+from zun.common import exception
+from zun.compute import claims
+from zun.compute import heartbeat
+from zun.compute import node as compute_node
+from zun.compute import numa
+from zun.compute import task
+import zun.conf
+from zun.container import driver as container_driver
+from zun.placement import ledger
+
+CONF = zun.conf.CONF
+LOG = logging.getLogger(__name__)
+
+_MEMINFO = pathlib.Path('/proc/meminfo')
+_MIB_PER_GIB = 1024
+#: Seconds in which further changes join the report that one has caused.
+GATHER = 1.0
+#: What changes all the time is written along with the rest.
+_VOLATILE = frozenset({'mem_available', 'numa_topology'})
+
+
+def claim(job: task.Job) -> None:
+    """Admit a container to this host; one that is admitted already stays.
+
+    :raises ResourcesUnavailable: it does not fit, or the host cannot do what it asks for
+    :raises Conflict: its request has moved on
+    """
+    node, container = job.node, job.container
+    if node.offer is None:
+        raise exception.ResourcesUnavailable(reason='the host has not looked at its resources')
+    if container.disk and not node.offer.disk_quota:
+        raise exception.ResourcesUnavailable(reason='the host cannot limit the size of a disk')
+    wanted = claims.Amounts.of(container)
+    room = node.offer.room if CONF.compute.claim else claims.UNLIMITED
+    claims.admit(node.host, job.uuid, job.request.generation, wanted, room)
+
+
+def inventories(info: container_driver.HostInfo) -> dict[str, ledger.Inventory]:
+    """What a host offers of each resource class.
+
+    Disk is offered only where the engine can limit it, less the part that is kept for images.
+    """
+    options = CONF.compute
+    offered = {
+        ledger.VCPU: ledger.Inventory(
+            info.cpus, min(options.reserved_host_cpus, info.cpus),
+            options.cpu_allocation_ratio or options.initial_cpu_allocation_ratio),
+        ledger.MEMORY_MB: ledger.Inventory(
+            info.memory, min(options.reserved_host_memory_mb, info.memory),
+            options.ram_allocation_ratio or options.initial_ram_allocation_ratio)}
+    disk = usable_disk(info)
+    if disk and info.disk_quota_supported:
+        reserved = math.ceil(options.reserved_host_disk_mb / _MIB_PER_GIB)
+        offered[ledger.DISK_GB] = ledger.Inventory(
+            disk, min(reserved, disk),
+            options.disk_allocation_ratio or options.initial_disk_allocation_ratio)
+    return offered
+
+
+def usable_disk(info: container_driver.HostInfo) -> int:
+    """GiB for containers: what is not kept for images."""
+    return info.disk - int(info.disk * CONF.compute.reserve_disk_for_image)
+
+
+def offer(info: container_driver.HostInfo) -> compute_node.Offer:
+    """What containers may hold in all."""
+    def room(name: str) -> float:
+        item = inventories(info).get(name)
+        return (item.total - item.reserved) * item.allocation_ratio if item else 0
+    return compute_node.Offer(
+        claims.Amounts(room(ledger.VCPU), room(ledger.MEMORY_MB), room(ledger.DISK_GB)),
+        info.disk_quota_supported)
+
+
+def available_memory(text: str) -> int:
+    """MiB that new programs could have, from the text of /proc/meminfo."""
+    for line in text.splitlines():
+        name, _, value = line.partition(':')
+        if name == 'MemAvailable':
+            return int(value.split()[0]) // 1024
+    return 0
+
+
+class Tracker:
+    """Keeps the compute_node row and the ledger's record of this host true."""
+
+    def __init__(self, node: compute_node.Node) -> None:
+        self._node = node
+        self._context = zun_context.get_admin_context()
+        self._row: objects.ComputeNode | None = None
+        self._prepared = False
+
+    def refresh(self) -> None:
+        """Look, and write what has changed.
+
+        :raises EngineUnavailable: the engine does not answer
+        :raises LedgerUnavailable: the ledger does not answer
+        """
+        node = self._node
+        info = node.engine.host_info()
+        node.offer = offer(info)
+        row = self._row or self._load()
+        used = claims.usage(node.host)
+        for name, value in (facts(info) | usage_facts(info, used)).items():
+            if not row.obj_attr_is_set(name) or getattr(row, name) != value:
+                setattr(row, name, value)
+        if not row.obj_attr_is_set('uuid'):
+            row.create(self._context)
+        self._row = row
+        if not self._prepared:
+            node.ledger.prepare()
+            self._prepared = True
+        provider = node.provider or node.ledger.ensure_provider(row.uuid, node.host)
+        if row.rp_uuid != provider:
+            row.rp_uuid = provider
+        if row.obj_what_changed() - _VOLATILE:
+            self._save()
+        self._report(provider, inventories(info))
+
+    def _save(self) -> None:
+        row, self._row = self._row, None  # read again after an error
+        if row is not None:
+            row.save(self._context)
+        self._row = row
+
+    def _load(self) -> 'objects.ComputeNode':
+        try:
+            return objects.ComputeNode.get_by_name(self._context, self._node.host)
+        except exception.ComputeNodeNotFound:
+            return objects.ComputeNode(self._context, hostname=self._node.host)
+
+    def _report(self, provider: str, offered: dict[str, ledger.Inventory]) -> None:
+        traits = [ledger.DISABLED_TRAIT] if heartbeat.disabled(self._node.host) else []
+        try:
+            self._node.ledger.report(provider, offered, traits)
+        except exception.ResourceProviderNotFound:
+            self._node.provider = None  # ensured again at the next round
+            raise
+        self._node.provider = provider
+
+
+def facts(info: container_driver.HostInfo) -> dict[str, object]:
+    """Columns of compute_node that the engine and the host tell."""
+    available = info.memory
+    with contextlib.suppress(OSError):
+        available = available_memory(_MEMINFO.read_text())
+    return {
+        'mem_total': info.memory, 'mem_available': available, 'cpus': info.cpus,
+        'disk_total': usable_disk(info), 'disk_quota_supported': info.disk_quota_supported,
+        'total_containers': info.total_containers, 'paused_containers': info.paused_containers,
+        'running_containers': info.running_containers,
+        'stopped_containers': info.stopped_containers, 'architecture': info.architecture,
+        'os_type': info.os_type, 'os': info.os, 'kernel_version': info.kernel_version,
+        'labels': dict(info.labels), 'runtimes': list(info.runtimes),
+        'enable_cpu_pinning': CONF.compute.enable_cpu_pinning,
+        'numa_topology': numa.topology(), 'pci_device_pools': None}
+
+
+def usage_facts(info: container_driver.HostInfo, used: claims.Usage) -> dict[str, object]:
+    """Columns of compute_node that the rows of the host's containers tell."""
+    memory = math.ceil(used.amounts.memory)
+    return {'mem_used': memory, 'mem_free': max(0, info.memory - memory),
+            'cpu_used': used.amounts.cpu, 'disk_used': int(used.amounts.disk)}

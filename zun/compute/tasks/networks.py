@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Interfaces and security groups of a container that exists, and networks of the host."""
+
+import typing as ty
+
+from zun.common import context as zun_context
+from zun.common import failpoints
+from zun.compute import node as compute_node
+from zun.compute import task
+
+
+def attach(job: task.Job, requested_network: dict[str, ty.Any]) -> None:
+    """One more interface."""
+    with task.task(job):
+        attachment = job.node.network.attach(job.context, job.container, requested_network)
+        failpoints.hit('network_attach.done')
+        job.container.addresses = {
+            **(job.container.addresses or {}),
+            attachment.network_id: [dict(address) for address in attachment.addresses]}
+
+
+def detach(job: task.Job, network: str) -> None:
+    """Remove the interface on a network, and give its addresses back.
+
+    :param network: id
+    """
+    with task.task(job):
+        job.node.network.detach(job.context, job.container, network)
+        failpoints.hit('network_detach.done')
+        job.node.network.release(job.context, job.uuid, network)
+        job.container.addresses = {
+            key: value for key, value in (job.container.addresses or {}).items()
+            if key != network}
+
+
+def add_security_group(job: task.Job, security_group: str) -> None:
+    """
+    :param security_group: id; one it has already is success
+    """
+    groups = list(job.container.security_groups or [])
+    _set(job, groups if security_group in groups else [*groups, security_group])
+
+
+def remove_security_group(job: task.Job, security_group: str) -> None:
+    """
+    :param security_group: id; one it has not is success
+    """
+    _set(job, [group for group in job.container.security_groups or []
+               if group != security_group])
+
+
+def _set(job: task.Job, groups: list[str]) -> None:
+    with task.task(job):
+        job.node.network.set_security_groups(job.context, job.container, groups)
+        job.container.security_groups = groups
+
+
+def create(node: compute_node.Node, context: zun_context.RequestContext,
+           neutron_net_id: str) -> dict[str, ty.Any]:
+    """A network of the host for a network of Neutron."""
+    return node.network.create_network(context.elevated(), {'neutron_net_id': neutron_net_id})
+
+
+def remove(node: compute_node.Node, context: zun_context.RequestContext,
+           neutron_net_id: str) -> None:
+    """Remove it again.
+
+    :raises NetworkNotFound: there is none
+    :raises Conflict: a container is on it
+    """
+    node.network.delete_network(context.elevated(), neutron_net_id)

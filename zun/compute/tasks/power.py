@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Start, stop, reboot, pause, unpause, kill: one call of the engine each.
+
+The status is what the engine says afterwards, never what the call was meant to bring about.
+"""
+
+import collections.abc
+
+from zun.common import exception
+from zun.common import failpoints
+from zun.common import states
+from zun.compute import observation
+from zun.compute import task
+from zun.compute.tasks import volumes
+from zun.container import driver as container_driver
+
+
+def _perform(job: task.Job, call: collections.abc.Callable[[], container_driver.Observed],
+             failure: task.Failure = task.reread) -> None:
+    with task.task(job, failure):
+        failpoints.hit(f'{job.name}.begun')
+        observed = call()
+        failpoints.hit(f'{job.name}.done')
+        check_started(observed)
+        observation.apply(job.container, observed)
+
+
+def check_started(observed: container_driver.Observed) -> None:
+    """
+    :raises Conflict: its process could not be started
+    """
+    if observed.status == states.ERROR:
+        raise exception.Conflict(observed.status_reason or 'its process cannot be started')
+
+
+def start(job: task.Job) -> None:
+    """Run it; a container that cannot be started is in Error and keeps its volumes."""
+    def call() -> container_driver.Observed:
+        volumes.attach(job)
+        return job.node.engine.start(job.container)
+    _perform(job, call, task.broken)
+
+
+def stop(job: task.Job, timeout: int | None = None) -> None:
+    """
+    :param timeout: seconds before it is killed; None: the image's own, else 10
+    """
+    _perform(job, lambda: job.node.engine.stop(job.container, timeout))
+
+
+def reboot(job: task.Job, timeout: int | None = None) -> None:
+    """Stop it if it runs, and start it."""
+    def call() -> container_driver.Observed:
+        volumes.attach(job)
+        return job.node.engine.reboot(job.container, timeout)
+    _perform(job, call, task.broken)
+
+
+def pause(job: task.Job) -> None:
+    _perform(job, lambda: job.node.engine.pause(job.container))
+
+
+def unpause(job: task.Job) -> None:
+    _perform(job, lambda: job.node.engine.unpause(job.container))
+
+
+def kill(job: task.Job, signal: str | None = None) -> None:
+    """
+    :param signal: None: SIGKILL. Most signals need not end it.
+    """
+    _perform(job, lambda: job.node.engine.kill(job.container, signal))

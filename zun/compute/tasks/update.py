@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""New limits for a container: ledger, node, engine, row, in this order; each can refuse.
+
+What was changed before a refusal is given back.
+"""
+
+import typing as ty
+
+from zun import objects
+from zun.common import exception
+from zun.common import states
+from zun.compute import claims
+from zun.compute import task
+from zun.compute import undo as node_undo
+from zun.placement import amounts
+from zun.placement import ledger
+
+_LIMITS = ('cpu', 'memory')
+_PLAIN = ('name', 'auto_heal')
+
+
+def resize(job: task.Job, patch: dict[str, ty.Any]) -> None:
+    """The verb resize_container, for which nobody waits."""
+    with task.task(job):
+        change(job, patch)
+
+
+def update(job: task.Job, patch: dict[str, ty.Any]) -> None:
+    """The verb update, whose caller waits.
+
+    :raises InvalidStateException: another operation is under way, or the status forbids it
+    :raises ResourcesUnavailable: the host has no room for the difference
+    """
+    container = job.container
+    states.check('update', job.uuid, container.status)
+    if container.task_state is not None:
+        raise exception.InvalidStateException(
+            action='update', id=job.uuid, actual_state=container.task_state)
+    change(job, patch)
+
+
+def change(job: task.Job, patch: dict[str, ty.Any]) -> None:
+    """
+    :param patch: cpu (vCPU), memory (MiB as text), name, auto_heal
+    :raises ResourcesUnavailable: the host has no room for the difference
+    :raises Conflict: the container uses more than the new limit, or was changed meanwhile
+    """
+    container = job.container
+    values = {name: patch[name] for name in (*_LIMITS, *_PLAIN) if name in patch}
+    wanted = {name: values[name] for name in _LIMITS
+              if name in values and values[name] != getattr(container, name)}
+    undo = node_undo.Undo(job.uuid)
+    try:
+        if wanted:
+            _limit(job, wanted, undo)
+        for name, value in values.items():
+            setattr(container, name, value)
+        container.save(job.context, expected={
+            'host': job.node.host, 'status': container.status,
+            'task_state': container.task_state})
+    except Exception:
+        undo.run()
+        raise
+    job.node.changed()
+
+
+def _limit(job: task.Job, wanted: dict[str, ty.Any], undo: node_undo.Undo) -> None:
+    """Bring ledger and engine to the new limits.
+
+    :param wanted: cpu, memory as they will be in the row
+    """
+    node, container = job.node, job.container
+    old = (container.cpu, container.memory)
+    cpu, memory = wanted.get('cpu', old[0]), wanted.get('memory', old[1])
+    undo.push('allocation', _allocate, job, *old)
+    if not _allocate(job, cpu, memory):
+        raise exception.ResourcesUnavailable(reason='the host is full')
+    grown = claims.Amounts.of(objects.Container(cpu=cpu, memory=memory, disk=container.disk))
+    if node.offer is not None:
+        claims.check(node.host, job.uuid, grown, node.offer.room)
+    before = claims.Amounts.of(container)
+    undo.push('limits in the engine', node.engine.update, container, before.cpu,
+              int(before.memory))
+    node.engine.update(container, grown.cpu, int(grown.memory))
+
+
+def _allocate(job: task.Job, cpu: float | None, memory: str | None) -> bool:
+    container = job.container
+    consumer = ledger.Consumer(job.uuid, container.project_id, container.user_id)
+    return job.node.ledger.resize(consumer, amounts.of(cpu, memory, container.disk))

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a container mounts: attach before it is made or started, detach when it is gone."""
+
+from zun import objects
+from zun.common import exception
+from zun.compute import task
+from zun.container import driver as container_driver
+from zun.volume import driver as volume_driver
+
+
+def attach(job: task.Job) -> list[container_driver.Mount]:
+    """Make all volumes of a container visible on this host; what is attached already stays.
+
+    :raises VolumeNotUsable: no driver of this host knows the provider, or it fails
+    """
+    mounts = []
+    for mapping in _mappings(job):
+        driver = volume_driver.select(job.node.volumes, mapping)
+        driver.wait_available(job.context, mapping)
+        mounts.append(driver.attach(job.context, mapping))
+    return mounts
+
+
+def detach(job: task.Job) -> None:
+    """Undo attach, as far as a driver of this host has a part in it; all are tried.
+
+    :raises ZunException: of the first that failed
+    """
+    failed = None
+    for mapping in _mappings(job):
+        try:
+            volume_driver.select(job.node.volumes, mapping).detach(job.context, mapping)
+        except exception.ZunException as error:
+            failed = failed or error
+    if failed is not None:
+        raise failed
+
+
+def _mappings(job: task.Job) -> 'list[objects.VolumeMapping]':
+    asked = job.request
+    if asked.requested_networks and not asked.requested_volumes:
+        return []  # without networks it is a container from before there were requests
+    return objects.VolumeMapping.list_by_container(job.context, job.uuid)
