@@ -55,7 +55,7 @@ def set_config_defaults() -> None:
     )
     logging.set_defaults(default_log_levels=[*logging.get_default_log_levels(), *QUIET])
     oslo_messaging.set_transport_defaults(control_exchange=PROJECT)
-    policy_opts.set_defaults(CONF, policy_file='policy.yaml')
+    policy_opts.set_defaults(CONF, policy_file='policy.yaml', enforce_new_defaults=False)
     CONF.set_default('auth_type', keystone.DEFAULT_AUTH_TYPE, group=keystone.AUTH_GROUP.name)
 
 

@@ -5,6 +5,10 @@ import typing as ty
 
 from oslo_context import context as oslo_context
 
+_FIELDS = ('user_id', 'user_name', 'project_id', 'project_name', 'user_domain_id',
+           'user_domain_name', 'project_domain_id', 'project_domain_name', 'roles', 'is_admin',
+           'all_projects', 'request_id', 'global_request_id')
+
 
 class RequestContext(oslo_context.RequestContext):
     """oslo.context plus the project scope of database reads.
@@ -13,9 +17,21 @@ class RequestContext(oslo_context.RequestContext):
     in the process that got it: ``to_dict`` leaves it out, so that no message carries it.
     """
 
-    def __init__(self, all_projects: bool = False, **kwargs: ty.Any) -> None:
-        super().__init__(**kwargs)
+    def __init__(self, all_projects: bool = False, overwrite: bool = True,
+                 **kwargs: ty.Any) -> None:
+        """
+        :param overwrite: the log lines of this thread are those of this request from now on
+        """
         self.all_projects = all_projects
+        self._made = overwrite
+        super().__init__(overwrite=overwrite, **kwargs)
+        self._made = True
+
+    def update_store(self) -> None:
+        """From now on the log lines of this thread are those of this request."""
+        # oslo.context also stores what must not be, in threads that have had no request yet.
+        if self._made:
+            super().update_store()
 
     @property
     def sees_all(self) -> bool:
@@ -24,16 +40,7 @@ class RequestContext(oslo_context.RequestContext):
 
     def to_dict(self) -> dict[str, ty.Any]:
         """What other processes may know: ids, names and roles."""
-        return {
-            'user_id': self.user_id, 'user_name': self.user_name,
-            'project_id': self.project_id, 'project_name': self.project_name,
-            'user_domain_id': self.user_domain_id, 'user_domain_name': self.user_domain_name,
-            'project_domain_id': self.project_domain_id,
-            'project_domain_name': self.project_domain_name,
-            'roles': list(self.roles), 'is_admin': self.is_admin,
-            'all_projects': self.all_projects, 'request_id': self.request_id,
-            'global_request_id': self.global_request_id,
-        }
+        return {**{name: getattr(self, name) for name in _FIELDS}, 'roles': list(self.roles)}
 
     @classmethod
     def from_dict(cls, values: dict[str, ty.Any], **kwargs: ty.Any) -> 'RequestContext':
@@ -45,9 +52,6 @@ class RequestContext(oslo_context.RequestContext):
         """The same request with the rights of an administrator."""
         return self.from_dict({**self.to_dict(), 'is_admin': True, 'all_projects': all_projects},
                               auth_token=self.auth_token)
-
-
-_FIELDS = frozenset(RequestContext(overwrite=False).to_dict())
 
 
 def get_admin_context(all_projects: bool = True) -> RequestContext:

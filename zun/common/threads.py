@@ -9,6 +9,6 @@ import sys
 
 sys.modules['eventlet'] = None  # type: ignore[assignment]
 
-from oslo_service import backend  # noqa: E402
+from oslo_service import backend
 
 backend.init_backend(backend.BackendType.THREADING)

@@ -3,8 +3,10 @@
 
 import datetime
 import math
+import re
 
 _SUFFIXES = {'b': 1, 'k': 1 << 10, 'm': 1 << 20, 'g': 1 << 30}
+_MEMORY = re.compile(r'(\d+(?:\.\d*)?)([bkmg])?', re.ASCII)
 MIB = 1 << 20
 GIB = 1 << 30
 
@@ -18,12 +20,13 @@ def memory_mib(text: str | int | None) -> int:
     """
     if not text:
         return 0
-    word = str(text).strip().lower()
-    if word.isdigit():
-        return int(word)
-    if word[-1] in _SUFFIXES:
-        return math.ceil(float(word[:-1]) * _SUFFIXES[word[-1]] / MIB)
-    return math.ceil(float(word))
+    match = _MEMORY.fullmatch(str(text).strip().lower())
+    if match is None:
+        raise ValueError(f'{text!r} is no amount of memory')
+    number, suffix = match.groups()
+    if suffix is None:
+        return math.ceil(float(number))
+    return math.ceil(float(number) * _SUFFIXES[suffix] / MIB)
 
 
 def vcpus(amount: float | None) -> float:
@@ -32,14 +35,15 @@ def vcpus(amount: float | None) -> float:
 
 
 def age(since: datetime.datetime, now: datetime.datetime) -> str | None:
-    """An age in its largest unit only; None below one second.
+    """An age in its largest unit only; None below one second, and for a time to come.
 
     >>> age(datetime.datetime(2026, 1, 1), datetime.datetime(2026, 1, 1, 2, 30))
     '2 hours'
     """
     delta = now - since
-    for amount, unit in ((delta.days, 'days'), (delta.seconds // 3600, 'hours'),
-                         (delta.seconds // 60, 'mins'), (delta.seconds, 'seconds')):
+    seconds = max(0, delta.days * 86400 + delta.seconds)
+    for amount, unit in ((seconds // 86400, 'days'), (seconds // 3600, 'hours'),
+                         (seconds // 60, 'mins'), (seconds, 'seconds')):
         if amount > 0:
             return f'{amount} {unit}'
     return None

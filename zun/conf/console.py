@@ -11,14 +11,24 @@ PROXY_OPTS: list[cfg.Opt] = [
         help='URL of the proxy as users reach it, ws:// or wss://. Its scheme also decides which '
         'Origin is accepted: http for ws, https for wss.',
     ),
+    cfg.ListOpt(
+        'additional_base_urls',
+        default=[],
+        help='Further URLs, ws:// or wss://, under which users reach the proxy. Pages and clients '
+        'of their hosts are accepted as those of base_url are.',
+    ),
     cfg.StrOpt('wsproxy_host', default='$my_ip', help='Address that zun-wsproxy listens on.'),
     cfg.PortOpt('wsproxy_port', default=6784, help='Port that zun-wsproxy listens on.'),
     cfg.ListOpt(
         'allowed_origins',
         default=[],
-        help="Host names, besides the proxy's own, that may appear in an Origin header.",
+        help='Host names, besides those of base_url and additional_base_urls, that may appear in '
+        'an Origin header: those of dashboards.',
     ),
-    cfg.BoolOpt('ssl_only', help='Refuse connections without TLS.'),
+    cfg.BoolOpt(
+        'ssl_only',
+        help='Do not start without a certificate. With one, only TLS is spoken in any case.',
+    ),
     cfg.StrOpt('cert', default='', help='File with the certificate of the proxy, PEM.'),
     cfg.StrOpt('key', default='', help='File with the key of the certificate, PEM.'),
     cfg.IntOpt(
@@ -32,6 +42,36 @@ PROXY_OPTS: list[cfg.Opt] = [
         default=0,
         min=0,
         help='Seconds after which a session is closed. 0: never.',
+    ),
+    cfg.IntOpt(
+        'max_sessions',
+        default=1000,
+        min=1,
+        help='Most sessions at a time. Further clients get 503, and keep their ticket.',
+    ),
+    cfg.IntOpt(
+        'max_failures',
+        default=20,
+        min=0,
+        help='Refused tickets from one address in a minute, after which the address gets 429. '
+        '0: no limit.',
+    ),
+    cfg.FloatOpt(
+        'ping_interval',
+        default=30,
+        min=0.1,
+        help='Seconds between two WebSocket pings of a client.',
+    ),
+    cfg.FloatOpt(
+        'ping_timeout',
+        default=30,
+        min=0.1,
+        help='Seconds in which a client must show that it lives after a ping.',
+    ),
+    cfg.BoolOpt(
+        'terminal',
+        default=True,
+        help='Serve a page with a terminal, for users who have nothing but a browser.',
     ),
 ]
 
@@ -78,6 +118,18 @@ NODE_OPTS: list[cfg.Opt] = [
         help='File with the certificate that zun-wsproxy shows to nodes, PEM.',
     ),
     cfg.StrOpt('proxy_key_file', help='File with the key of that certificate, PEM.'),
+    cfg.IntOpt(
+        'max_sessions',
+        default=500,
+        min=1,
+        help='Most sessions on this node at a time.',
+    ),
+    cfg.IntOpt(
+        'max_sessions_per_container',
+        default=20,
+        min=1,
+        help='Most sessions of one container at a time.',
+    ),
 ]
 
 GROUPS: list[tuple[cfg.OptGroup, list[cfg.Opt]]] = [

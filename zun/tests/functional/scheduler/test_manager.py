@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manager on real rows and the local ledger."""
+
+from zun import objects
+from zun.common import exception
+from zun.db import engine
+from zun.placement import ledger as placement_ledger
+from zun.placement import local
+from zun.scheduler import manager
+from zun.tests import base
+from zun.tests import database
+from zun.tests.functional.scheduler import cloud
+
+
+class Refusing(local.LocalLedger):
+    """A ledger that fails where it is told to."""
+
+    def __init__(self, claim=None, candidates=None):
+        self.trouble = {'claim': claim, 'candidates': candidates}
+        self.claims = []
+
+    def candidates(self, *args, **kwargs):
+        if self.trouble['candidates']:
+            raise self.trouble['candidates']
+        return super().candidates(*args, **kwargs)
+
+    def claim(self, consumer, candidate):
+        self.claims.append(candidate.provider)
+        trouble = self.trouble['claim']
+        if isinstance(trouble, Exception):
+            raise trouble
+        return False if trouble and trouble(candidate) else super().claim(consumer, candidate)
+
+
+class TestCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.useFixture(database.SqliteDatabase())
+        self.books = local.LocalLedger()
+        self.nodes = cloud.Nodes()
+        self.released = []
+
+    def manager(self, books=None):
+        return manager.Manager(
+            books or self.books, self.nodes,
+            lambda context, uuid, requested: self.released.append((uuid, requested)))
+
+    def schedule(self, container, generation=0, books=None, ctx=None):
+        ctx = ctx or cloud.user(container.project_id)
+        self.manager(books).schedule_container(ctx, container.uuid, generation)
+        return cloud.row(container.uuid)
+
+    def details(self, uuid):
+        """Message of the container's action, and details of its event."""
+        action, = objects.ContainerAction.get_by_container_uuid(cloud.ADMIN, uuid)
+        event, = objects.ContainerActionEvent.get_by_action(cloud.ADMIN, action.id)
+        self.assertEqual('Error', event.result)
+        return action.message, event.details
+
+
+class PlaceTest(TestCase):
+    def test_claimed_written_and_sent(self):
+        provider = cloud.host(self.books, 'a')
+        container = cloud.container(cpu=1.5)
+        with engine.statement_counter() as counter:
+            placed = self.schedule(container)
+        self.assertEqual(('a', 'Creating', None),
+                         (placed.host, placed.status, placed.status_reason))
+        self.assertEqual([('a', container.uuid, 1)], self.nodes.sent)
+        self.assertEqual({provider: {'VCPU': 2, 'MEMORY_MB': 512}},
+                         self.books.held(container.uuid))
+        # the last one reads the row for this test; the ledger has six of them
+        self.assertLessEqual(counter.count - 1, 12, counter.statements)
+
+    def test_a_create_asks_for_its_hosts_once_whatever_their_number(self):
+        counts = []
+        for size in (1, 12):
+            for number in range(size):
+                cloud.host(self.books, f'h{size}-{number}')
+            container = cloud.container()
+            with engine.statement_counter() as counter:
+                self.schedule(container)
+            counts.append(counter.count)
+        self.assertEqual(counts[0], counts[1])
+
+    def test_moved_on_is_left_alone(self):
+        cloud.host(self.books, 'a')
+        for values, generation in (({'status': 'Deleting'}, 0), ({'host': 'b'}, 0), ({}, 1)):
+            container = cloud.container(**values)
+            placed = self.schedule(container, generation)
+            self.assertEqual((container.host, container.status), (placed.host, placed.status))
+            self.assertEqual({}, self.books.held(container.uuid))
+        self.manager().schedule_container(
+            cloud.user(), '99999999-9999-4999-8999-999999999999', 0)
+        self.assertEqual([], self.nodes.sent)
+
+    def test_capsule(self):
+        cloud.host(self.books, 'a')
+        member = objects.CapsuleContainer(
+            uuid='33333333-3333-4333-8333-333333333333', name='m', image='x', status='Creating',
+            project_id='demo', user_id='alice')
+        capsule = cloud.container(objects.Capsule, cpu=2.0, memory='1024', containers=[member],
+                                  init_containers=[])
+        self.assertEqual('a', self.schedule(capsule).host)
+        held, = self.books.held(capsule.uuid).values()
+        self.assertEqual({'VCPU': 2, 'MEMORY_MB': 1024}, held)
+
+    def test_requested_host(self):
+        for name in 'abc':
+            cloud.host(self.books, name)
+        for _round in range(4):
+            self.assertEqual('b', self.schedule(cloud.container(
+                request={'requested_host': 'b'})).host)
+
+    def test_zone_runtime_and_labels(self):
+        cloud.host(self.books, 'a', zone='east')
+        cloud.host(self.books, 'b', zone='west', runtimes=['runc', 'kata'])
+        cloud.host(self.books, 'c', zone='west', labels={'disk': 'ssd'})
+        self.config(group='scheduler', enabled_filters=[
+            'AvailabilityZoneFilter', 'ComputeFilter', 'RuntimeFilter', 'LabelFilter'])
+        self.assertEqual('a', self.schedule(cloud.container(
+            request={'availability_zone': 'east'})).host)
+        self.assertEqual('b', self.schedule(cloud.container(runtime='kata')).host)
+        self.assertEqual('c', self.schedule(cloud.container(
+            request={'hints': {'label:disk': 'ssd'}})).host)
+        self.config(default_schedule_zone='east')
+        self.assertEqual('a', self.schedule(cloud.container()).host)
+
+    def test_affinity(self):
+        for name in 'abc':
+            cloud.host(self.books, name)
+        first = self.schedule(cloud.container())
+        same = self.schedule(cloud.container(request={'hints': {'same_host': first.uuid}}))
+        self.assertEqual(first.host, same.host)
+        other = self.schedule(cloud.container(
+            request={'hints': {'different_host': [first.uuid]}}))
+        third = self.schedule(cloud.container(
+            request={'hints': {'different_host': [first.uuid, other.uuid]}}))
+        self.assertEqual(3, len({first.host, other.host, third.host}))
+
+    def test_affinity_stays_within_the_project(self):
+        cloud.host(self.books, 'a')
+        foreign = self.schedule(cloud.container(ctx=cloud.user('other')))
+        refused = self.schedule(cloud.container(request={'hints': {'same_host': foreign.uuid}}))
+        self.assertEqual('Error', refused.status)
+        self.assertIn('0 after AffinityFilter', self.details(refused.uuid)[1])
+
+    def test_disabled_and_dead_hosts(self):
+        cloud.host(self.books, 'disabled')
+        service = objects.ZunService.get_by_host_and_binary(
+            cloud.ADMIN, 'disabled', 'zun-compute')
+        service.disabled = True
+        service.save()
+        cloud.host(self.books, 'dead')
+        cloud.seen_ago('dead', 3600)
+        trait = cloud.host(self.books, 'trait')
+        self.books.set_disabled(trait, True)
+        cloud.host(self.books, 'unregistered')
+        objects.ZunService.get_by_host_and_binary(
+            cloud.ADMIN, 'unregistered', 'zun-compute').destroy()
+        refused = self.schedule(cloud.container())
+        self.assertEqual(('Error', manager.NO_HOST), (refused.status, refused.status_reason))
+        self.assertIn('2 with room; 2 after AvailabilityZoneFilter; 0 after ComputeFilter',
+                      self.details(refused.uuid)[1])
+
+    def test_spread(self):
+        for name in 'abcd':
+            cloud.host(self.books, name)
+        hosts = {self.schedule(cloud.container()).host for _round in range(4)}
+        self.assertEqual(set('abcd'), hosts)
+
+    def test_pack(self):
+        self.config(group='scheduler', host_weight_policy='pack')
+        for name in 'abcd':
+            cloud.host(self.books, name)
+        hosts = {self.schedule(cloud.container()).host for _round in range(4)}
+        self.assertEqual(1, len(hosts))
+        self.assertNotEqual(hosts, {self.schedule(cloud.container()).host})
+
+    def test_host_that_filled_up_gives_way_to_the_next(self):
+        providers = {cloud.host(self.books, name): name for name in 'abcde'}
+        books = Refusing(claim=lambda candidate: providers[candidate.provider] != 'e')
+        container = cloud.container()
+        self.assertEqual('e', self.schedule(container, books=books).host)
+        self.assertEqual(len(books.claims), len(set(books.claims)))
+
+    def test_all_hosts_filled_up(self):
+        for name in 'abcde':
+            cloud.host(self.books, name)
+        books = Refusing(claim=lambda candidate: True)
+        refused = self.schedule(cloud.container(), books=books)
+        self.assertEqual(manager.NO_HOST, refused.status_reason)
+        self.assertEqual((5, 5), (len(books.claims), len(set(books.claims))))
+        self.assertIn('5 filled up', self.details(refused.uuid)[1])
+
+    def test_every_alternative_of_a_host(self):
+        provider = cloud.host(self.books, 'a')
+        container = cloud.container()
+
+        class Alternatives(Refusing):
+            def candidates(self, *args, **kwargs):
+                return super().candidates(*args, **kwargs) * 2
+
+        books = Alternatives(claim=lambda candidate: len(books.claims) < 2)
+        self.assertEqual('a', self.schedule(container, books=books).host)
+        self.assertEqual([provider] * 2, books.claims)
+
+    def test_chance_and_fake(self):
+        cloud.host(self.books, 'b')
+        cloud.host(self.books, 'a')
+        cloud.seen_ago('a', 3600)
+        self.config(group='scheduler', driver='chance_scheduler')
+        container = cloud.container(cpu=99.0)
+        self.assertEqual('b', self.schedule(container).host)
+        self.assertEqual({}, self.books.held(container.uuid))
+        self.config(group='scheduler', driver='fake_scheduler')
+        self.assertEqual('a', self.schedule(cloud.container()).host)
+
+    def test_optimistic_does_not_ask_for_candidates(self):
+        self.config(group='scheduler', optimistic=True)
+        cloud.host(self.books, 'a')
+        books = Refusing(candidates=exception.LedgerUnavailable(reason='must not be asked'))
+        self.assertEqual('a', self.schedule(cloud.container(), books=books).host)
+
+    def test_optimistic_asks_when_it_was_wrong(self):
+        self.config(group='scheduler', optimistic=True)
+        for name in 'abcde':
+            provider = cloud.host(self.books, name, cpus=1)
+            if name != 'e':
+                self.assertTrue(self.books.claim(
+                    placement_ledger.Consumer(f'{name}-holder', 'p', 'u'),
+                    self.books.candidates({'VCPU': 1}, in_tree=provider)[0]))
+        self.assertEqual('e', self.schedule(cloud.container()).host)
+
+    def test_shards(self):
+        asked = []
+
+        class Sharded(local.LocalLedger):
+            def candidates(self, *args, member_of=None, **kwargs):
+                asked.append(member_of)
+                return [] if member_of else super().candidates(*args, **kwargs)
+
+        self.config(group='scheduler', shard_aggregates=['one', 'two'])
+        cloud.host(self.books, 'a')
+        self.assertEqual('a', self.schedule(cloud.container(), books=Sharded()).host)
+        self.assertEqual(({'one', 'two'}, None), (set(asked[:2]), asked[2]))
+        del asked[:]
+        self.schedule(cloud.container(request={'requested_host': 'a'}), books=Sharded())
+        self.assertEqual([None], asked)
+
+
+class FailTest(TestCase):
+    def _refused(self, books=None, **values):
+        container = cloud.container(**values)
+        refused = self.schedule(container, books=books)
+        self.assertEqual(('Error', None), (refused.status, refused.host))
+        self.assertEqual({}, self.books.held(container.uuid))
+        self.assertEqual([], self.nodes.sent)
+        asked = cloud.request(container.uuid)
+        self.assertIsNone(asked.operation)
+        return refused
+
+    def test_no_host_at_all(self):
+        refused = self._refused(request={'requested_networks': [{'port': 'p'}]})
+        self.assertEqual('There are not enough hosts available.', refused.status_reason)
+        message, details = self.details(refused.uuid)
+        self.assertEqual(('Error', '0 with room'), (message, details))
+        self.assertEqual([(refused.uuid, [{'port': 'p'}])], self.released)
+
+    def test_too_large(self):
+        cloud.host(self.books, 'a')
+        self.assertEqual(manager.NO_HOST, self._refused(memory='9000').status_reason)
+
+    def test_requested_host_that_is_unknown(self):
+        cloud.host(self.books, 'a')
+        refused = self._refused(request={'requested_host': 'nope'})
+        self.assertIn('No such host - host: nope', self.details(refused.uuid)[1])
+
+    def test_members_of_a_capsule_share_its_fate(self):
+        members = [cls(uuid=f'{number}3333333-3333-4333-8333-333333333333', name='m', image='x',
+                       status='Creating', project_id='demo', user_id='alice')
+                   for number, cls in enumerate((objects.CapsuleContainer,
+                                                 objects.CapsuleInitContainer))]
+        self._refused(cls=objects.Capsule, containers=members[:1], init_containers=members[1:])
+        for member in members:
+            found = cloud.row(member.uuid)
+            self.assertEqual(('Error', manager.NO_HOST), (found.status, found.status_reason))
+
+    def test_ledger_that_is_down_or_slow_or_closed(self):
+        for error, reason in (
+                (exception.LedgerUnavailable(reason='x'), manager.NO_LEDGER),
+                (exception.LedgerUnavailable(reason='x', timed_out=True), manager.TIMED_OUT),
+                (exception.LedgerForbidden(reason='x'), manager.FORBIDDEN),
+                (RuntimeError('secret'), manager.BROKEN)):
+            refused = self._refused(Refusing(candidates=error))
+            self.assertEqual(reason, refused.status_reason)
+            self.assertIn(getattr(error, 'message', str(error)), self.details(refused.uuid)[1])
+
+    def test_error_after_the_claim_gives_it_back(self):
+        cloud.host(self.books, 'a')
+
+        class Confused(local.LocalLedger):
+            def claim(self, consumer, candidate):
+                super().claim(consumer, candidate)
+                raise RuntimeError('after the claim')
+
+        self._refused(Confused())
+
+    def test_somebody_elses_claim_ends_nothing(self):
+        cloud.host(self.books, 'a')
+        container = cloud.container()
+        left = self.schedule(container, books=Refusing(
+            claim=exception.ConsumerConflict(consumer='x')))
+        self.assertEqual(('Creating', None), (left.status, left.host))
+
+    def test_deleted_during_the_claim(self):
+        cloud.host(self.books, 'a')
+        container = cloud.container()
+
+        class Deleting(local.LocalLedger):
+            def claim(self, consumer, candidate):
+                taken = super().claim(consumer, candidate)
+                container.destroy()
+                return taken
+
+        self.manager(Deleting()).schedule_container(cloud.user(), container.uuid, 0)
+        self.assertEqual(({}, []), (self.books.held(container.uuid), self.nodes.sent))
+
+    def test_placed_by_another_scheduler_during_the_claim(self):
+        cloud.host(self.books, 'a')
+        for host, held in (('a', True), ('b', False)):
+            container = cloud.container()
+
+            class Slow(local.LocalLedger):
+                def claim(self, consumer, candidate, container=container, host=host):
+                    taken = super().claim(consumer, candidate)
+                    container.host = host
+                    container.save()
+                    return taken
+
+            placed = self.schedule(container, books=Slow())
+            self.assertEqual(host, placed.host)
+            self.assertEqual(held, bool(self.books.held(container.uuid)))
+        self.assertEqual([], self.nodes.sent)
+
+    def test_taken_by_another_scheduler_between_two_looks(self):
+        for name in 'abcde':
+            cloud.host(self.books, name)
+        container = cloud.container()
+
+        def refuse(candidate):
+            asked = cloud.request(container.uuid)
+            asked.generation = 7
+            asked.save()
+            return True
+
+        books = Refusing(claim=refuse)
+        left = self.schedule(container, books=books)
+        self.assertEqual((None, 'Creating', 3), (left.host, left.status, len(books.claims)))
+
+    def test_the_same_message_twice(self):
+        cloud.host(self.books, 'a')
+        container = cloud.container()
+        for _copy in range(2):
+            self.schedule(container)
+        self.assertEqual([('a', container.uuid, 1)], self.nodes.sent)
+
+    def test_bus_that_is_down_keeps_the_host(self):
+        cloud.host(self.books, 'a')
+        self.nodes.down = True
+        container = cloud.container()
+        placed = self.schedule(container)
+        self.assertEqual(('a', 'Creating'), (placed.host, placed.status))
+        self.nodes.down = False
+        cloud.due_in(container.uuid, -1)
+        self.manager().reap()
+        self.assertEqual([('a', container.uuid, 1)], self.nodes.sent)
