@@ -19,7 +19,7 @@ import typing as ty
 from oslo_log import log as logging
 from oslo_service import service
 
-from zun.cni.cmd import cni
+from zun.cni import plugin
 import zun.conf
 
 CONF = zun.conf.CONF
@@ -27,7 +27,7 @@ LOG = logging.getLogger(__name__)
 
 #: Seconds for zun-compute: less than zun-cni waits.
 DEADLINE = 140
-_GONE = {'msg': 'replaced by the unix socket of zun-cni', 'code': cni.OTHER}
+_GONE = {'msg': 'replaced by the unix socket of zun-cni', 'code': plugin.OTHER}
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -73,10 +73,10 @@ class RelayHandler(_Handler):
 
     def _relay(self) -> None:
         if _peer_uid(self.connection) not in (0, os.geteuid()):
-            self.answer(403, {'code': cni.OTHER, 'msg': 'only root may ask'})
+            self.answer(403, {'code': plugin.OTHER, 'msg': 'only root may ask'})
             return
         body = self.rfile.read(int(self.headers.get('Content-Length') or 0))
-        connection = cni.UnixConnection(compute_socket(), DEADLINE)
+        connection = plugin.UnixConnection(compute_socket(), DEADLINE)
         try:
             connection.request(self.command, self.path, body,
                                {'Content-Type': 'application/json'})
@@ -84,7 +84,7 @@ class RelayHandler(_Handler):
             text = found.read()
             self.answer(found.status, json.loads(text) if text else None)
         except (OSError, http.client.HTTPException):
-            self.answer(503, {'code': cni.AGAIN, 'msg': 'zun-compute serves no capsules here'})
+            self.answer(503, {'code': plugin.AGAIN, 'msg': 'zun-compute serves no capsules here'})
         finally:
             connection.close()
 
@@ -123,12 +123,12 @@ class CniService(service.ServiceBase):
     def start(self) -> None:
         address = (str(CONF.cni_daemon.cni_daemon_host), CONF.cni_daemon.cni_daemon_port)
         self._servers = [http.server.ThreadingHTTPServer(address, HealthHandler),
-                         _UnixServer(cni.SOCKET, RelayHandler)]
+                         _UnixServer(plugin.SOCKET, RelayHandler)]
         self._threads = [threading.Thread(target=server.serve_forever, daemon=True)
                          for server in self._servers]
         for thread in self._threads:
             thread.start()
-        LOG.info('Listening on %s and %s port %s', cni.SOCKET, *address)
+        LOG.info('Listening on %s and %s port %s', plugin.SOCKET, *address)
 
     def stop(self, graceful: bool = False) -> None:
         for server in self._servers:

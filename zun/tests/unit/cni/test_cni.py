@@ -8,7 +8,7 @@ import socketserver
 import tempfile
 import threading
 
-from zun.cni.cmd import cni
+from zun.cni import plugin
 from zun.tests import base
 
 
@@ -56,10 +56,10 @@ class TestCni(base.TestCase):
         environ = {'CNI_COMMAND': command, 'CNI_CONTAINERID': 'c1', 'CNI_IFNAME': 'eth0',
                    'CNI_ARGS': f'IgnoreUnknown=1;K8S_POD_NAME={name}'}
         config = io.StringIO(json.dumps({'cniVersion': version, 'zun_socket': self.socket}))
-        return cni.run(environ, config)
+        return plugin.run(environ, config)
 
     def test_version(self):
-        self.assertEqual(cni.SUPPORTED, self._run('VERSION')['supportedVersions'])
+        self.assertEqual(plugin.SUPPORTED, self._run('VERSION')['supportedVersions'])
 
     def test_add(self):
         self._serve()
@@ -71,21 +71,22 @@ class TestCni(base.TestCase):
 
     def test_refusal_keeps_its_code(self):
         self._serve()
-        error = self.assertRaises(cni.CniError, self._run, 'ADD', name='unknown')
+        error = self.assertRaises(plugin.CniError, self._run, 'ADD', name='unknown')
         self.assertEqual((3, 'no capsule unknown on this host'), (error.code, str(error)))
 
     def test_no_daemon_may_be_tried_again(self):
-        error = self.assertRaises(cni.CniError, self._run, 'ADD')
-        self.assertEqual(cni.AGAIN, error.code)
+        error = self.assertRaises(plugin.CniError, self._run, 'ADD')
+        self.assertEqual(plugin.AGAIN, error.code)
 
     def test_unsupported_version(self):
-        error = self.assertRaises(cni.CniError, self._run, 'ADD', version='9.9.9')
-        self.assertEqual(cni.INCOMPATIBLE, error.code)
+        error = self.assertRaises(plugin.CniError, self._run, 'ADD', version='9.9.9')
+        self.assertEqual(plugin.INCOMPATIBLE, error.code)
 
     def test_unknown_verb(self):
-        error = self.assertRaises(cni.CniError, self._run, 'DANCE')
-        self.assertEqual(cni.ENVIRONMENT, error.code)
+        error = self.assertRaises(plugin.CniError, self._run, 'DANCE')
+        self.assertEqual(plugin.ENVIRONMENT, error.code)
 
     def test_configuration_that_is_no_json(self):
-        error = self.assertRaises(cni.CniError, cni.run, {'CNI_COMMAND': 'ADD'}, io.StringIO('{'))
-        self.assertEqual(cni.DECODE, error.code)
+        error = self.assertRaises(plugin.CniError, plugin.run, {'CNI_COMMAND': 'ADD'},
+                                  io.StringIO('{'))
+        self.assertEqual(plugin.DECODE, error.code)

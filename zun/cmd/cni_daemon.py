@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """zun-cni-daemon: where zun-cni finds this host."""
 
-from zun.common import threads  # noqa: F401  isort: skip  before anything else is imported
-
 from zun.cmd import program
 from zun.cni import daemon
 
