@@ -240,6 +240,10 @@ class ContainerDriver(abc.ABC):
         """Make a bridge network, or find the one of that name; its id."""
         raise exception.OperationNotSupported(driver=type(self).__name__, method='networks')
 
+    def network_blocks(self) -> ty.Sequence[str]:
+        """Address blocks of all networks of the engine, as CIDRs, also those that are not ours."""
+        raise exception.OperationNotSupported(driver=type(self).__name__, method='networks')
+
     def remove_network(self, name: str) -> None:
         """:raises Conflict: a container is still attached"""
         raise exception.OperationNotSupported(driver=type(self).__name__, method='networks')

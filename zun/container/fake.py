@@ -272,6 +272,10 @@ class FakeDriver(driver.ContainerDriver):
         with self._lock:
             self._box(container).files[path] = data
 
+    def network_blocks(self) -> ty.Sequence[str]:
+        self._enter('network_blocks')
+        return []
+
     def create_network(self, network: network_driver.EngineNetwork) -> str:
         self._enter('create_network')
         with self._lock:

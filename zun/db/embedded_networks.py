@@ -31,11 +31,13 @@ def get(network_uuid: str) -> rows.Row | None:
 
 
 @engine.retry
-def get_or_create(network_uuid: str, pool: str, prefix: int, mtu: int | None) -> rows.Row:
+def get_or_create(network_uuid: str, pool: str, prefix: int, mtu: int | None,
+                  foreign: ty.Collection[str] = ()) -> rows.Row:
     """The block of a network: the one it has, else the next free one.
 
     :param pool: the block that is cut up, e.g. 10.240.0.0/16
     :param prefix: length of the pieces, e.g. 24
+    :param foreign: blocks that others use on the host
     :raises Conflict: the pool is used up
     """
     try:
@@ -44,8 +46,8 @@ def get_or_create(network_uuid: str, pool: str, prefix: int, mtu: int | None) ->
             row = _row(session, network_uuid)
             if row is not None:
                 return row
-            taken = [ipaddress.ip_network(cidr) for cidr in
-                     session.execute(sa.select(_NETWORK.c.cidr)).scalars()]
+            ours = session.execute(sa.select(_NETWORK.c.cidr)).scalars()
+            taken = [ipaddress.ip_network(cidr) for cidr in (*ours, *foreign)]
             block = _free_block(ipaddress.ip_network(pool), prefix, taken)
             return rows.insert(session, _NETWORK, {
                 'network_uuid': network_uuid, 'cidr': str(block), 'mtu': mtu,
@@ -57,7 +59,8 @@ def get_or_create(network_uuid: str, pool: str, prefix: int, mtu: int | None) ->
 def _free_block(pool: Block, prefix: int, taken: list[Block]) -> Block:
     """The first piece of the pool that overlaps with no block in use."""
     for block in pool.subnets(new_prefix=prefix):
-        if not any(block.overlaps(ty.cast(ty.Any, other)) for other in taken):
+        if not any(block.version == other.version and block.overlaps(ty.cast(ty.Any, other))
+                   for other in taken):
             return block
     raise exception.Conflict(f'There is no free block left in the address pool {pool}.')
 

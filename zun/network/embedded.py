@@ -121,19 +121,20 @@ class EmbeddedDriver(driver.NetworkDriver):
     def create_network(self, context: Context, values: dict[str, ty.Any]) -> dict[str, ty.Any]:
         """Define a network for all projects; hosts make it when a container first uses it.
 
-        :param values: ``name``; ``neutron_net_id``: its id, at random when not given. A network
-            that has this id already is the answer.
+        :param values: ``name``; or ``neutron_net_id``, of a network that is defined already
+        :raises NetworkNotFound: there is none of that id
         """
-        network_id = values.get('neutron_net_id') or uuidutils.generate_uuid()
-        network = _definition(context, network_id)
-        if network is None:
+        known = values.get('neutron_net_id')
+        if known:
+            network = _definition(context, known)
+            if network is None:
+                raise exception.NetworkNotFound(network=known)
+        else:
+            uuid = uuidutils.generate_uuid()
             network = objects.ZunNetwork(
-                uuid=network_id, neutron_net_id=network_id, network_id=network_id,
-                name=values.get('name'), project_id=context.project_id, user_id=context.user_id)
-            try:
-                network.create(context)
-            except exception.NetworkAlreadyExists:  # somebody was faster
-                network = objects.ZunNetwork.get_by_uuid(context.elevated(), network_id)
+                uuid=uuid, neutron_net_id=uuid, network_id=uuid, name=values.get('name'),
+                project_id=context.project_id, user_id=context.user_id)
+            network.create(context)
         return {name: getattr(network, name) for name in _IN_VIEW}
 
     def delete_network(self, context: Context, neutron_net_id: str) -> None:
@@ -244,7 +245,8 @@ class EmbeddedDriver(driver.NetworkDriver):
                        None) or _new_realisation(context, rows[0])
             options = CONF.embedded_network
             block = embedded_networks.get(row.uuid) or embedded_networks.get_or_create(
-                row.uuid, options.address_pool, options.subnet_prefix, options.mtu)
+                row.uuid, options.address_pool, options.subnet_prefix, options.mtu,
+                self._node_engine.network_blocks())
             engine_id = self._make(_engine_network(row, block))
             if row.network_id != engine_id:
                 row.network_id = engine_id

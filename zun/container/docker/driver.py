@@ -180,6 +180,10 @@ class DockerDriver(driver.ContainerDriver):
         with errors.translated():
             return networks.create(self._engine, network)
 
+    def network_blocks(self) -> ty.Sequence[str]:
+        with errors.translated():
+            return networks.blocks(self._engine)
+
     def remove_network(self, name: str) -> None:
         with errors.translated():
             networks.remove(self._engine, name)

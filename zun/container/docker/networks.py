@@ -56,6 +56,12 @@ def _find(engine: client.Client, name: str) -> dict[str, ty.Any] | None:
     return found if found['Name'] == name else None
 
 
+def blocks(engine: client.Client) -> list[str]:
+    """Address blocks of every network, as CIDRs."""
+    return [block['Subnet'] for network in engine.request('GET', '/networks').json()
+            for block in network['IPAM']['Config'] or () if block.get('Subnet')]
+
+
 def _body(network: network_driver.EngineNetwork) -> dict[str, ty.Any]:
     return {
         'Name': network.name, 'CheckDuplicate': True, 'Driver': 'bridge',

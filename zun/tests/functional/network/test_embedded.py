@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import ipaddress
 import threading
 
 from docker import errors as docker_errors
@@ -333,6 +334,16 @@ class DeleteTest(EmbeddedTestCase):
         self.create(container=first)
         self.engine.start(first)
         self.assertEqual([self.address(first)], list(self.seen(first).values()))
+
+    def test_block_that_somebody_else_uses(self):
+        pool = ipaddress.ip_network(POOL)
+        first = next(pool.subnets(new_prefix=24))
+        foreign = self.behind.api.create_network(f'foreign-{self.hosts[0]}', ipam={
+            'Driver': 'default', 'Config': [{'Subnet': str(first)}]})
+        self.addCleanup(self.behind.api.remove_network, foreign['Id'])
+        address = ipaddress.ip_address(self.address(self.run_container()))
+        self.assertIn(address, pool)
+        self.assertNotIn(address, first)
 
     def test_bridge_of_an_earlier_database(self):
         first = self.create()

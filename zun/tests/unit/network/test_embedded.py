@@ -43,6 +43,9 @@ class Engine:
         finally:
             self._making.release()
 
+    def network_blocks(self):
+        return [network.cidr for network in self.networks.values()]
+
     def remove_network(self, name):
         if any(item[1] == name for item in self.connected):
             raise exception.Conflict('has active endpoints')
@@ -396,12 +399,13 @@ class NetworkTest(EmbeddedTestCase):
                           found['network_id'], found['neutron_net_id']))
         self.assertEqual({}, self.engine.networks)
 
-    def test_create_with_an_id_again(self):
-        values = {'name': 'blue', 'neutron_net_id': uuidutils.generate_uuid()}
-        found = self.api.create_network(self.context, values)
-        self.assertEqual(values['neutron_net_id'], found['uuid'])
+    def test_create_of_one_that_is_known(self):
+        found = self.api.create_network(self.context, {'name': 'blue'})
         self.assertEqual(found, self.api.create_network(
-            _context('p2'), {'neutron_net_id': values['neutron_net_id']}))
+            _context('p2'), {'neutron_net_id': found['uuid']}))
+        self.assertRaises(exception.NetworkNotFound, self.api.create_network, self.context,
+                          {'neutron_net_id': uuidutils.generate_uuid()})
+        self.assertEqual(1, len(self.rows()))
 
     def test_delete(self):
         container = _container()
