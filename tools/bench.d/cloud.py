@@ -84,6 +84,14 @@ class Engine:
             self._image, COMMAND, name=f'{_LABEL}-{uuid.uuid4().hex}', detach=True,
             labels={_LABEL: '1'}, mem_limit='64m')
 
+    def wait_running(self, ident: str) -> None:
+        """Until the engine runs a container of Zun's."""
+        end = time.monotonic() + _LIMIT
+        while not self._client.containers.list(filters={'name': ident, 'status': 'running'}):
+            if time.monotonic() > end:
+                raise SystemExit(f'bench: the engine does not run {ident} after {_LIMIT} s')
+            time.sleep(0.05)
+
     def clean(self) -> None:
         for container in self._client.containers.list(all=True, filters={'label': _LABEL}):
             container.remove(force=True)

@@ -5,8 +5,10 @@ Each observer counts only inside ``counting()``; periodic work of the services t
 is counted too, so that the figures are upper bounds.
 """
 
+import collections
 import contextlib
 import os
+import re
 import threading
 import time
 
@@ -16,7 +18,7 @@ from sqlalchemy.engine import url as sa_url
 
 _CONTROL = ('COMMIT', 'ROLLBACK', 'BEGIN', 'SET ', 'SELECT 1', 'START TRANSACTION')
 #: Seconds for stragglers: a status can be visible before the last message of a create is done.
-_SETTLE = 0.3
+_SETTLE = 0.5
 
 
 class _Counter:
@@ -31,8 +33,18 @@ class _Counter:
         self._add(before)
 
 
+def _kind(statement: str) -> str:
+    """Verb and tables of a statement."""
+    tables = re.findall(r'\b(?:FROM|UPDATE|INTO|JOIN)\s+`?(\w+)', statement, re.IGNORECASE)
+    return f'{statement.split()[0].upper()} {", ".join(dict.fromkeys(tables))}'
+
+
 class Statements(_Counter):
     """MariaDB's general log, of the user zun."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_kind: collections.Counter[str] = collections.Counter()
 
     def __enter__(self):
         address = sa_url.make_url(os.environ['LAB_DB_URL'])
@@ -59,7 +71,9 @@ class Statements(_Counter):
     def _add(self, _before):
         rows = self._run("SELECT CONVERT(argument USING utf8mb4) FROM mysql.general_log WHERE "
                          "command_type IN ('Query', 'Execute') AND user_host LIKE 'zun%'")
-        self.total += sum(1 for (text,) in rows if not text.upper().startswith(_CONTROL))
+        found = [text for (text,) in rows if not text.upper().startswith(_CONTROL)]
+        self.total += len(found)
+        self.by_kind.update(_kind(text) for text in found)
 
 
 class PlacementCalls(_Counter):
