@@ -12,6 +12,9 @@ from sqlalchemy.dialects import mysql
 #: 16 MiB on MySQL, where plain TEXT ends at 64 KiB.
 MEDIUM_TEXT = sa.Text().with_variant(mysql.MEDIUMTEXT(), 'mysql', 'mariadb')
 
+#: Most columns of most rows are empty: half of the time to read a list of containers.
+_EMPTY: dict[str, type[ty.Any]] = {'{}': dict, '[]': list}
+
 
 class Json(sa.types.TypeDecorator[ty.Any]):
     """A JSON value as text: ``", "`` and ``": "`` between items, non-ASCII escaped.
@@ -40,7 +43,10 @@ class Json(sa.types.TypeDecorator[ty.Any]):
         return json.dumps(self.kind() if value is None and self.kind else value)
 
     def process_result_value(self, value: str | None, dialect: sa.Dialect) -> ty.Any:
-        return None if value is None else json.loads(value)
+        if value is None:
+            return None
+        empty = _EMPTY.get(value)
+        return json.loads(value) if empty is None else empty()
 
 
 class RoundedFloat(sa.types.TypeDecorator[float]):

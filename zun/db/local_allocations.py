@@ -65,12 +65,3 @@ def by_provider(rp_uuid: str) -> list[rows.Row]:
     with engine.reader() as session:
         return rows.every(session, sa.select(_TABLE).where(
             _TABLE.c.rp_uuid == rp_uuid).order_by(_TABLE.c.consumer_uuid))
-
-
-def sums() -> dict[str, dict[str, int]]:
-    """What is held on every host: provider -> amounts; one query."""
-    statement = sa.select(_TABLE.c.rp_uuid, *(
-        sa.func.sum(_TABLE.c[name]).label(name) for name in AMOUNTS)).group_by(_TABLE.c.rp_uuid)
-    with engine.reader() as session:
-        found = rows.every(session, statement)
-    return {row['rp_uuid']: {name: int(row[name]) for name in AMOUNTS} for row in found}

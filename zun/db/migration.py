@@ -20,10 +20,10 @@ import zun.conf
 
 CONF = zun.conf.CONF
 
-#: Where upstream's schema ends and ours begins.
-UPSTREAM_HEAD = '3f2b36231bee'
 _SCRIPTS = pathlib.Path(__file__).parent / 'migrations'
 _VERSION_TABLE = 'alembic_version'
+_VERSIONS: sa.Select[ty.Any] = sa.select(sa.column('version_num')).select_from(
+    sa.table(_VERSION_TABLE))
 _LOCK_WAIT = 600
 _LOCK_KEY = 0x7a756e
 
@@ -99,9 +99,7 @@ def _found(engine: sa.Engine) -> tuple[set[str], str | None]:
     if _VERSION_TABLE not in tables:
         return tables, None
     with engine.connect() as connection:
-        found = connection.execute(sa.select(sa.column('version_num')).select_from(
-            sa.table(_VERSION_TABLE)))
-        revisions: list[str] = list(found.scalars())
+        revisions: list[str] = list(connection.execute(_VERSIONS).scalars())
     return tables - {_VERSION_TABLE}, ', '.join(sorted(revisions)) or None
 
 

@@ -2,6 +2,7 @@
 """One row at a time: insert, conditional update, delete. Rows are plain dictionaries."""
 
 import collections.abc
+import json
 import typing as ty
 
 from oslo_db import exception as db_exc
@@ -30,15 +31,18 @@ def matches(column: sa.ColumnElement[ty.Any], value: ty.Any) -> sa.ColumnElement
 
 
 def _check_length(column: sa.Column[ty.Any], value: ty.Any) -> None:
-    if not isinstance(value, str):
+    kind = column.type
+    if isinstance(kind, columns.Json):
+        size = len(json.dumps(value))
+        limit = _MEDIUM_TEXT_BYTES if kind.medium else _TEXT_BYTES
+    elif not isinstance(value, str) or not isinstance(kind, sa.String):
         return
-    limit, size = None, len(value)
-    if isinstance(column.type, sa.String) and column.type.length:
-        limit = column.type.length
-    elif isinstance(column.type, sa.Text):
-        limit = _MEDIUM_TEXT_BYTES if column.type is columns.MEDIUM_TEXT else _TEXT_BYTES
+    elif kind.length:
+        size, limit = len(value), kind.length
+    else:
         size = len(value.encode())
-    if limit is not None and size > limit:
+        limit = _MEDIUM_TEXT_BYTES if kind is columns.MEDIUM_TEXT else _TEXT_BYTES
+    if size > limit:
         raise exception.InvalidParameterValue(
             f'The value of {column.name} has a length of {size}; at most {limit} can be stored.')
 

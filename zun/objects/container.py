@@ -4,6 +4,7 @@
 import collections.abc
 import typing as ty
 
+from oslo_utils import uuidutils
 from oslo_versionedobjects import fields as ovo_fields
 
 from zun.common import states
@@ -189,7 +190,9 @@ class ContainerBase(versioned.Persistent):
             action.stored(created.action)
 
     def _new_row(self) -> versioned.Values:
-        return {**self.changed_columns(), 'container_type': self.CONTAINER_TYPE}
+        # The uuid is made here: a transaction that is repeated inserts no second container.
+        return {'uuid': uuidutils.generate_uuid(), **self.changed_columns(),
+                'container_type': self.CONTAINER_TYPE}
 
     def save(self, context: Context | None = None, expected: rows.Expected | None = None,
              reserve: containers.Reserve | None = None) -> None:

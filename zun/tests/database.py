@@ -12,6 +12,7 @@ import sqlalchemy as sa
 import zun.conf
 from zun.db import engine
 from zun.db import models
+from zun.db import models_console  # noqa: F401  its table is one of them
 
 
 @functools.cache

@@ -4,6 +4,7 @@
 from alembic import context
 
 from zun.db import models
+from zun.db import models_console  # noqa: F401  its table is one of them
 
 context.configure(
     connection=context.config.attributes['connection'], target_metadata=models.metadata,

@@ -22,6 +22,7 @@ import zun.conf
 from zun.db import engine
 from zun.db import migration
 from zun.db import models
+from zun.db import models_console  # noqa: F401  its table is one of them
 from zun.tests import base
 from zun.tests import database
 

@@ -91,6 +91,10 @@ class TestRow(TestCase):
                                       **{name: 'x' * size})
             for part in (name, str(size), str(limit)):
                 self.assertIn(part, error.message)
+        error = self.assertRaises(exception.InvalidParameterValue, self.make,
+                                  environment={'A': 'x' * 65536})
+        self.assertIn('environment', error.message)
+        self.make(annotations={'A': 'x' * 65536})
         made = self.make()
         made.hostname = 'x' * 256
         self.assertRaises(exception.InvalidParameterValue, made.save)

@@ -87,6 +87,7 @@ class TestAddresses(database.TestCase):
         self.allocate('n', 'a')
         self.assertEqual([('m', '10.0.0.18'), ('n', '10.0.0.2')],
                          list(embedded_networks.addresses_of('a').items()))
+        self.assertEqual({'10.0.0.2': 'a'}, embedded_networks.holders('n'))
         embedded_networks.release('m', 'a')
         self.assertEqual({'n': '10.0.0.2'}, embedded_networks.addresses_of('a'))
         self.allocate('m', 'a')

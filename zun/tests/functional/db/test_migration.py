@@ -3,10 +3,10 @@
 
 import datetime
 import pathlib
+import shutil
 import subprocess
 import sys
 import typing as ty
-from unittest import mock
 
 import fixtures
 import sqlalchemy as sa
@@ -21,7 +21,8 @@ load_tests = testscenarios.load_tests_apply_scenarios
 
 CHAIN = ['f979327df44b', '3f2b36231bee', 'query_indexes', 'unique_quotas', 'quota_usages_key',
          'unique_hostname', 'registry_password_text', 'container_request', 'local_allocation',
-         'embedded_network']
+         'embedded_network', 'console_session']
+UPSTREAM_HEAD = '3f2b36231bee'
 
 
 class TestCase(testscenarios.WithScenarios, base.TestCase):
@@ -81,7 +82,7 @@ class TestUpgrade(TestCase):
 
     def test_back_to_upstream_and_forth(self) -> None:
         migration.upgrade()
-        migration.stamp(migration.UPSTREAM_HEAD)
+        migration.stamp(UPSTREAM_HEAD)
         self.assertEqual(['3f2b36231bee'], self.values('SELECT version_num FROM alembic_version'))
         self.assertIs(migration.State.BEHIND, migration.check())
         migration.upgrade()
@@ -98,7 +99,7 @@ class TestUpgrade(TestCase):
 class TestDuplicates(TestCase):
     def setUp(self) -> None:
         super().setUp()
-        migration.upgrade(migration.UPSTREAM_HEAD)
+        migration.upgrade(UPSTREAM_HEAD)
 
     def test_newest_limit_stays(self) -> None:
         for table, owner in (('quotas', 'project_id'), ('quota_classes', 'class_name')):
@@ -240,11 +241,33 @@ class TestCommand(TestCase):
             self.assertIn('usage: zun-db-manage', err)
 
 
-class TestRevision(base.TestCase):
+class TestRevision(TestCase):
     """New scripts are written into a source tree, never into an installation."""
 
+    scenarios = ()
+    backend = 'sqlite'
+
+    def setUp(self) -> None:
+        super().setUp()
+        migration.upgrade()
+        self.root = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        scripts = self.root / 'zun/db/migrations'
+        shutil.copytree(migration._SCRIPTS, scripts, ignore=shutil.ignore_patterns('__pycache__'))
+        self.useFixture(fixtures.MonkeyPatch('zun.db.migration._SCRIPTS', scripts))
+
+    def test_source_tree(self) -> None:
+        (self.root / 'setup.cfg').touch()
+        self.execute('DROP INDEX ix_container_name')
+        for autogenerate, holds in ((False, 'pass'), (True, 'ix_container_name')):
+            path = migration.revision('One more', autogenerate)
+            self.assertEqual(self.root / 'zun/db/migrations/versions', path.parent)
+            text = path.read_text()
+            self.assertIn(holds, text)
+            self.assertIn(f"down_revision = '{migration.version()}'", text)
+            path.unlink()
+
     def test_refused_outside_a_source_tree(self) -> None:
-        installed = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / 'zun/db/migrations'
-        with mock.patch.object(migration, '_SCRIPTS', installed):
-            error = self.assertRaises(migration.MigrationError, migration.revision, 'more')
+        before = sorted(self.root.rglob('*'))
+        error = self.assertRaises(migration.MigrationError, migration.revision, 'more')
         self.assertIn('source tree', error.message)
+        self.assertEqual(before, sorted(self.root.rglob('*')))

@@ -102,6 +102,28 @@ OUR_TABLES = {
             'network_uuid', 'address']},
         'indexes': {'ix_embedded_allocation_container_uuid': ['container_uuid']},
         'foreign_keys': []},
+    'console_session': {
+        'columns': [
+            *_TIMES, _column('id', 'varchar(32)', nullable=False),
+            _column('token_hash', 'varchar(64)', nullable=False),
+            _column('container_uuid', 'varchar(36)', nullable=False),
+            _column('project_id', 'varchar(255)'), _column('user_id', 'varchar(255)'),
+            _column('host', 'varchar(255)', nullable=False),
+            _column('kind', 'varchar(16)', nullable=False), _column('exec_id', 'varchar(64)'),
+            _column('tty', 'tinyint(1)', nullable=False), _column('params', 'text'),
+            _column('action_id', 'int(11)'), _column('node_url', 'varchar(255)', nullable=False),
+            _column('node_key_hash', 'varchar(64)'), _column('engine_id', 'varchar(64)'),
+            _column('height', 'int(11)'), _column('width', 'int(11)'),
+            _column('client_address', 'varchar(64)'),
+            _column('expires_at', 'datetime', nullable=False),
+            *(_column(name, 'datetime') for name in ('consumed_at', 'opened_at', 'ended_at')),
+            _column('close_code', 'int(11)')],
+        'primary_key': ['id'],
+        'unique': {'uniq_console_session0token_hash': ['token_hash']},
+        'indexes': {'ix_console_session_container_uuid': ['container_uuid'],
+                    'ix_console_session_host_expires_at': ['host', 'expires_at']},
+        'foreign_keys': [{'column': 'container_uuid', 'references': 'container.uuid',
+                          'on_delete': 'CASCADE'}]},
 }
 
 
