@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from zun.tests import base
+
+
+class TestUpgradeCheck(base.TestCase):
+    """zun-status as an operator runs it, on a database of its own."""
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.conf = os.path.join(folder.name, 'zun.conf')
+        with open(self.conf, 'w') as conf:
+            conf.write(f'[database]\nconnection = sqlite:///{folder.name}/zun.sqlite\n')
+
+    def _run(self, module, *args):
+        return subprocess.run([sys.executable, '-m', module, '--config-file', self.conf, *args],
+                              check=False, capture_output=True, text=True, timeout=60)
+
+    def _upgrade(self):
+        ended = self._run('zun.cmd.db_manage', 'upgrade')
+        self.assertEqual(0, ended.returncode, ended.stderr)
+
+    def _checks(self):
+        ended = self._run('zun.cmd.status', 'upgrade', 'check', '--json')
+        checks = json.loads(ended.stdout)['checks']
+        return ended.returncode, {check['check']: check for check in checks}
+
+    def test_current_database(self):
+        self._upgrade()
+        code, checks = self._checks()
+        numa = checks.pop('Numactl Check')['result']
+        self.assertEqual({0}, {check['result'] for check in checks.values()}, checks)
+        self.assertEqual(numa, code)
+
+    def test_database_without_tables(self):
+        code, checks = self._checks()
+        self.assertEqual(2, code)
+        self.assertIn('zun-db-manage upgrade', checks['Database Revision']['details'])
