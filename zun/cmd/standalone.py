@@ -16,7 +16,7 @@ class StandaloneService(service.ServiceBase):
     """The services of one process: started in order, stopped in reverse."""
 
     def __init__(self) -> None:
-        self._parts = [scheduler.build(), compute.ComputeService(),
+        self._parts: list[service.ServiceBase] = [scheduler.build(), compute.ComputeService(),
                        server.ApiService()]
 
     def start(self) -> None:

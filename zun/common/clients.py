@@ -30,8 +30,8 @@ class _TimedTransport(ks_session.TCPKeepAliveAdapter):
         self._limits = (connect, read)
         super().__init__(pool_maxsize=32)
 
-    def send(self, request: ty.Any, **kwargs: ty.Any) -> ty.Any:
-        return super().send(request, **{**kwargs, 'timeout': self._limits})
+    def send(self, request: ty.Any, *args: ty.Any, **kwargs: ty.Any) -> ty.Any:
+        return super().send(request, *args, **{**kwargs, 'timeout': self._limits})
 
 
 @functools.cache

@@ -7,13 +7,11 @@ import re
 from zun.common import exception
 
 DEFAULT_TAG = 'latest'
-GLANCE = 'glance'
 NAME_LENGTH_MAX = 255
 
 _COMPONENT = r'[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*'
 _HOST_COMPONENT = r'[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?'
 _HOST = rf'{_HOST_COMPONENT}(?:\.{_HOST_COMPONENT})*(?::[0-9]+)?'
-_HOST_PATTERN = re.compile(_HOST)
 _REFERENCE = re.compile(
     rf'(?P<name>(?:{_HOST}/)?{_COMPONENT}(?:/{_COMPONENT})*)'
     r'(?::(?P<tag>\w[\w.-]{0,127}))?'
@@ -89,26 +87,3 @@ def complete(reference: Reference, registry_domain: str | None = None,
     if reference.domain:
         return reference
     return dataclasses.replace(reference, domain=registry_domain or default_registry or None)
-
-
-def qualified(text: str, registry_domain: str | None = None, default_registry: str | None = None,
-              driver: str | None = None) -> tuple[str, str]:
-    """Name and tag by which an image is listed.
-
-    A digest is no part of them: what is pulled follows ``complete`` and ``Reference.version``.
-
-    :param driver: image driver; Glance's names have no domain and no tag, and may be any text
-    :raises NameEmpty, NameTooLong, ReferenceInvalidFormat: all of them 400
-    """
-    if driver == GLANCE:
-        try:
-            return parse(text).name, ''
-        except exception.ReferenceInvalidFormat:
-            return text, ''
-    reference = complete(parse(text), registry_domain, default_registry)
-    return reference.name, reference.tag or DEFAULT_TAG
-
-
-def is_domain(text: str) -> bool:
-    """Whether a text is a registry's host, with or without a port."""
-    return _HOST_PATTERN.fullmatch(text) is not None

@@ -62,7 +62,7 @@ class LoopThread:
             try:
                 self.submit(teardown).result(timeout)
             except TimeoutError:
-                LOG.info('%s: not all sessions have ended in time', self._thread.name)
+                LOG.info('%s: not everything has ended in time', self._thread.name)
         self.call(self._loop.stop)
         self._thread.join(timeout)
 

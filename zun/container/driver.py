@@ -165,8 +165,10 @@ class ContainerDriver(abc.ABC):
 
     @abc.abstractmethod
     def delete(self, uuid: str) -> None:
-        """Kill and remove it with its anonymous volumes, and wait until it is gone; one that is
-        not there is success."""
+        """Kill and remove it with its anonymous volumes, and wait until it is gone.
+
+        One that is not there is success.
+        """
 
     @abc.abstractmethod
     def set_aside(self, uuid: str, name: str) -> bool:
@@ -194,8 +196,10 @@ class ContainerDriver(abc.ABC):
 
     @abc.abstractmethod
     def events(self, since: float) -> ty.ContextManager[collections.abc.Iterator[Event]]:
-        """The stream of events from ``since`` (seconds since the epoch) on; it ends when the
-        engine goes away. Leaving the context from another thread ends it too."""
+        """The stream of events from ``since`` (seconds since the epoch) on.
+
+        It ends when the engine goes away. Leaving the context from another thread ends it too.
+        """
 
     @abc.abstractmethod
     def logs(self, container: 'objects.Container', stdout: bool, stderr: bool, timestamps: bool,
@@ -290,7 +294,8 @@ def load() -> ContainerDriver:
     """
     name = _LEGACY_NAMES.get(CONF.container_driver, CONF.container_driver)
     try:
-        return stevedore_driver.DriverManager(NAMESPACE, name, invoke_on_load=True).driver
+        found: ty.Any = stevedore_driver.DriverManager(NAMESPACE, name, invoke_on_load=True).driver
+        return found
     except exceptions.NoMatches:
         raise exception.ConfigInvalid(
             error_msg=f'[DEFAULT]/container_driver: no driver {name!r}') from None

@@ -14,6 +14,7 @@ from oslo_log import log as logging
 from zun import objects
 from zun.common import context as zun_context
 from zun.common import exception
+from zun.common import pools
 from zun.common import states
 import zun.conf
 from zun.db import clock
@@ -144,9 +145,9 @@ def give_up(context: Context, container: 'objects.ContainerBase',
             member.status, member.status_reason = states.ERROR, reason
             with contextlib.suppress(exception.ContainerNotFound):
                 member.save(context)
-    if disclaim is not None and asked.requested_networks:
-        disclaim(context, container.uuid, asked.requested_networks)
     _close(context, container.uuid, asked, details or reason)
+    if disclaim is not None and asked.requested_networks:
+        pools.guard(disclaim, context, container.uuid, asked.requested_networks)
     return True
 
 

@@ -53,7 +53,7 @@ class ImageDriver(abc.ABC):
 
 def load() -> dict[str, ImageDriver]:
     """The drivers of ``image_driver_list`` by name; one that is not installed is left out."""
-    found = enabled.EnabledExtensionManager(
+    found: ty.Any = enabled.EnabledExtensionManager(
         NAMESPACE, lambda extension: extension.name in CONF.image_driver_list,
         invoke_on_load=True)
     return {extension.name: extension.obj for extension in found}

@@ -164,8 +164,9 @@ def load(**kwargs: ty.Any) -> NetworkDriver:
     :raises ConfigInvalid: there is none of that name
     """
     try:
-        return stevedore_driver.DriverManager(
+        found: ty.Any = stevedore_driver.DriverManager(
             NAMESPACE, CONF.network.driver, invoke_on_load=True, invoke_kwds=kwargs).driver
+        return found
     except stevedore_exception.NoMatches:
         raise exception.ConfigInvalid(
             error_msg=f'[network]/driver: no driver {CONF.network.driver!r}') from None

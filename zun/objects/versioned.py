@@ -27,6 +27,8 @@ class ZunObject(base.VersionedObject):
     OBJ_SERIAL_NAMESPACE = 'zun_object'
 
     if ty.TYPE_CHECKING:
+        def __setattr__(self, name: str, value: ty.Any) -> None: ...
+
         def __getattr__(self, name: str) -> ty.Any:
             """Fields become properties when a class is registered."""
 

@@ -187,9 +187,9 @@ def _parsed(response: ty.Any) -> Answer:
         body = {}
     if not isinstance(body, dict):
         body = {}
-    error = next(iter(body.get('errors') or ()), {})
-    return Answer(response.status_code, body, error.get('code') or '',
-                  ' '.join((error.get('detail') or body.get('message') or '').split()))
+    first: Json = next(iter(body.get('errors') or ()), {})
+    return Answer(response.status_code, body, first.get('code') or '',
+                  ' '.join((first.get('detail') or body.get('message') or '').split()))
 
 
 def _content(body: Json | None) -> str:

@@ -87,7 +87,7 @@ class Ledger(abc.ABC):
 
     @abc.abstractmethod
     def resize(self, consumer: Consumer, resources: Resources) -> bool:
-        """New amounts on the same host. False: no room."""
+        """New amounts on the same host. False: no room. What was never claimed stays so."""
 
     @abc.abstractmethod
     def release(self, consumer_uuid: str) -> None:
@@ -97,10 +97,16 @@ class Ledger(abc.ABC):
     def held(self, consumer_uuid: str) -> dict[str, Resources]:
         """provider -> resources of one consumer."""
 
+    def owns(self, consumer_uuid: str, provider: str) -> bool:
+        """Whether a consumer without a row can only be ours."""
+        return True
+
     @abc.abstractmethod
     def ensure_provider(self, uuid: str, name: str) -> str:
-        """The provider of a host; its uuid, which is an older one when the host had a former life
-        that still holds allocations."""
+        """The uuid of a host's provider.
+
+        It is an older one when the host had a former life that still holds allocations.
+        """
 
     @abc.abstractmethod
     def report(self, provider: str, inventories: dict[str, Inventory],
@@ -126,8 +132,9 @@ def load() -> Ledger:
     :raises ConfigInvalid: there is none of that name
     """
     try:
-        return stevedore_driver.DriverManager(
+        found: ty.Any = stevedore_driver.DriverManager(
             NAMESPACE, CONF.scheduler.ledger, invoke_on_load=True).driver
+        return found
     except stevedore_exception.NoMatches:
         raise exception.ConfigInvalid(
             error_msg=f'[scheduler]/ledger: no ledger {CONF.scheduler.ledger!r}') from None

@@ -55,12 +55,9 @@ class LocalLedger(ledger.Ledger):
         return _book(consumer, provider, resources)
 
     def resize(self, consumer: ledger.Consumer, resources: ledger.Resources) -> bool:
-        """
-        :raises Conflict: the consumer holds nothing
-        """
         held = local_allocations.get(consumer.uuid)
         if held is None:
-            raise exception.Conflict(f'Nothing is allocated to {consumer.uuid}.')
+            return True  # it was never claimed here: the node's own books decide
         return _book(consumer, held['rp_uuid'], resources)
 
     def release(self, consumer_uuid: str) -> None:

@@ -29,6 +29,7 @@ _REPORT_TRIES = 5
 #: Traits of this prefix are ours alone; all others on a provider are left as they are.
 _OUR_TRAITS = 'CUSTOM_ZUN_'
 _NOVA_TRAITS = 'COMPUTE_'
+_UNTYPED = 'unknown'
 _RATIO_OPTIONS = {ledger.VCPU: 'cpu_allocation_ratio', ledger.MEMORY_MB: 'ram_allocation_ratio',
                   ledger.DISK_GB: 'disk_allocation_ratio'}
 _NOBODY = '00000000-0000-0000-0000-000000000000'
@@ -111,13 +112,10 @@ class PlacementLedger(ledger.Ledger):
                    for provider in candidate.allocations)
 
     def resize(self, consumer: ledger.Consumer, resources: ledger.Resources) -> bool:
-        """
-        :raises Conflict: the consumer holds nothing
-        """
         for attempt in range(_CLAIM_TRIES):
             held = client.get_allocations(self._connection, consumer.uuid)
             if not held.allocations:
-                raise exception.Conflict(f'Nothing is allocated to {consumer.uuid}.')
+                return True  # it was never claimed here: the node's own books decide
             wanted = _resized(held.allocations, resources)
             if wanted == held.allocations:
                 return True
@@ -141,8 +139,10 @@ class PlacementLedger(ledger.Ledger):
             if not ours >= set(held.allocations):
                 LOG.info('%s is moving: its allocations are left to the move', consumer_uuid)
                 return
+            # What was allocated before there were types has one that no write accepts.
+            kind = 'CONTAINER' if held.kind in (None, _UNTYPED) else held.kind
             consumer = ledger.Consumer(consumer_uuid, held.project_id or '', held.user_id or '',
-                                       held.kind or 'CONTAINER')
+                                       kind)
             answer = client.put_allocations(self._connection, consumer, {}, held.generation)
             if answer.done:
                 return
@@ -153,6 +153,16 @@ class PlacementLedger(ledger.Ledger):
 
     def held(self, consumer_uuid: str) -> dict[str, ledger.Resources]:
         return client.get_allocations(self._connection, consumer_uuid).allocations
+
+    def owns(self, consumer_uuid: str, provider: str) -> bool:
+        kind = client.get_allocations(self._connection, consumer_uuid).kind
+        if kind in ('CONTAINER', 'CAPSULE'):
+            return True
+        if kind not in (None, _UNTYPED):
+            return False
+        # Made before there were types: ours, unless Nova is on the host too.
+        traits, _generation = client.get_part(self._connection, provider, 'traits')
+        return not any(name.startswith(_NOVA_TRAITS) for name in traits)
 
     # Node -------------------------------------------------------------------------------------
 

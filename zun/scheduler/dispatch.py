@@ -48,19 +48,23 @@ class Dispatcher:
         self._manager: scheduler_manager.Manager | None = None
         self._looked_at: float | None = None
         self._service_up = False
-        self._reaper: pools.Periodic | None = None
+        self._periodics: list[pools.Periodic] = []
 
     def start(self) -> None:
-        """Begin to look for containers that were left behind, unless zun-scheduler does."""
-        if self._mode != SERVICE and CONF.scheduler.reap_interval:
-            self._reaper = pools.Periodic('scheduler-reaper',
-                                          lambda: CONF.scheduler.reap_interval, self._reap)
-            self._reaper.start()
+        """Begin to look for what was left behind, as long as no zun-scheduler does."""
+        if self._mode == SERVICE:
+            return
+        if CONF.scheduler.reap_interval:
+            self._periodics.append(pools.Periodic(
+                'scheduler-reaper', lambda: CONF.scheduler.reap_interval, self._reap))
+        if CONF.placement_client.audit_interval:
+            self._periodics.append(pools.Periodic('ledger-audit', self._audit_pause, self._audit))
+        for periodic in self._periodics:
+            periodic.start()
 
     def stop(self) -> None:
-        if self._reaper is not None:
-            self._reaper.stop()
-            self._reaper = None
+        while self._periodics:
+            self._periodics.pop().stop()
 
     def schedule_container(self, context: Context, container_uuid: str, generation: int) -> None:
         """Have a host found, elsewhere or in a thread of this process; returns at once."""
@@ -79,6 +83,15 @@ class Dispatcher:
     def _reap(self) -> None:
         if not self._remotely():
             self._local().reap()
+
+    def _audit(self) -> None:
+        if not self._remotely():
+            self._local().auditor.step()
+
+    def _audit_pause(self) -> float:
+        if self._manager is None:
+            return float(CONF.placement_client.audit_interval)
+        return self._manager.auditor.pause()
 
     def _local(self) -> scheduler_manager.Manager:
         with self._lock:

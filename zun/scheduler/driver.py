@@ -49,7 +49,7 @@ def load(ledger: placement_ledger.Ledger) -> SchedulerDriver:
 
     :raises SchedulerHostFilterNotFound, ConfigInvalid: its filters cannot be loaded
     """
-    found = stevedore_driver.DriverManager(
+    found: ty.Any = stevedore_driver.DriverManager(
         NAMESPACE, CONF.scheduler.driver, invoke_on_load=True, invoke_args=(ledger,))
     return ty.cast(SchedulerDriver, found.driver)
 

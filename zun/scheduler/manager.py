@@ -17,6 +17,7 @@ from zun.common import pools
 from zun.common import states
 import zun.conf
 from zun.control import handover
+from zun.placement import audit
 from zun.placement import ledger as placement_ledger
 from zun.rpc import compute as rpc_compute
 from zun.scheduler import driver
@@ -52,6 +53,7 @@ class _NoHost(Exception):
 class Manager:
     """
     :param network_release: gives the ports of a container without a host back
+    :ivar auditor: to be called now and then, by whoever calls ``reap``
     """
 
     def __init__(self, ledger: placement_ledger.Ledger, compute_client: rpc_compute.Client,
@@ -60,6 +62,7 @@ class Manager:
         self._compute = compute_client
         self._disclaim = network_release
         self._driver = driver.load(ledger)
+        self.auditor = audit.Auditor(ledger)
 
     def schedule_container(self, context: Context, container_uuid: str, generation: int) -> None:
         """Find a host for a container or capsule and send it there, or end it in Error.

@@ -96,6 +96,10 @@ class SchedulerService(service.ServiceBase):
             if CONF.scheduler.reap_interval:
                 self._periodics.append(pools.Periodic(
                     'scheduler-reaper', lambda: CONF.scheduler.reap_interval, self._manager.reap))
+            if CONF.placement_client.audit_interval:
+                auditor = self._manager.auditor
+                self._periodics.append(
+                    pools.Periodic('ledger-audit', auditor.pause, auditor.step))
             for periodic in self._periodics:
                 periodic.start()
 

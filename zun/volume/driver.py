@@ -36,7 +36,7 @@ class VolumeDriver(abc.ABC):
 
 def load() -> dict[str, VolumeDriver]:
     """The drivers of ``[volume]/driver_list`` by name; one that is not installed is left out."""
-    found = enabled.EnabledExtensionManager(
+    found: ty.Any = enabled.EnabledExtensionManager(
         NAMESPACE, lambda extension: extension.name in CONF.volume.driver_list,
         invoke_on_load=True)
     return {extension.name: extension.obj for extension in found}

@@ -93,7 +93,8 @@ class Contract:
                          self.books.held(consumer(1).uuid))
         self.assertFalse(self.books.resize(consumer(1), {'VCPU': 5, 'MEMORY_MB': 256}))
         self.assertEqual(4, self.books.held(consumer(1).uuid)[provider]['VCPU'])
-        self.assertRaises(exception.Conflict, self.books.resize, consumer(2), RESOURCES)
+        self.assertTrue(self.books.resize(consumer(2), RESOURCES))
+        self.assertEqual({}, self.books.held(consumer(2).uuid))
 
     def test_disabled(self):
         provider = self.node('a')

@@ -99,6 +99,17 @@ class TrapTest(TestCase):
             there, {there: RESOURCES}, {}, {})))
         self.assertEqual({there: RESOURCES}, self.books.held(consumer(1).uuid))
 
+    def test_allocation_made_before_there_were_types(self):
+        provider = self.node('a')
+        old = self.placement.connection()
+        old._version = '1.31'
+        client.put_allocations(old, consumer(1), {provider: RESOURCES}, None)
+        self.assertTrue(self.books.resize(consumer(1), {'VCPU': 2, 'MEMORY_MB': 512}))
+        client.put_allocations(old, consumer(2), {provider: RESOURCES}, None)
+        for number in (1, 2):
+            self.books.release(consumer(number).uuid)
+        self.assertEqual({}, self.books.allocations_on(provider))
+
     def test_orphan_of_an_emptying_write(self):
         provider = self.node('a')
         client.put_allocations(self.connection, consumer(1), {}, None)

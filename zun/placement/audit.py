@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparison of the ledger with the containers' rows, host by host, and repair of what differs.
+
+What is found once may be an operation under way: only what was found before, an audit interval ago,
+is repaired. A provider that Nova shares has consumers that are none of ours.
+"""
+
+from collections.abc import Collection, Mapping
+import dataclasses
+import time
+import typing as ty
+
+from oslo_db import exception as db_exc
+from oslo_log import log as logging
+import sqlalchemy as sa
+
+from zun.common import exception
+from zun.common import states
+import zun.conf
+from zun.db import clock
+from zun.db import engine
+from zun.db import models
+from zun.db import rows
+from zun.placement import amounts
+from zun.placement import ledger as placement_ledger
+
+CONF = zun.conf.CONF
+LOG = logging.getLogger(__name__)
+
+#: What the ledger says differs from the row.
+DIFFERS = 'differs'
+#: The row is on the host, the ledger does not know.
+MISSING = 'missing'
+#: The ledger says this host, the row another one or none.
+ELSEWHERE = 'elsewhere'
+#: There is no row.
+ORPHAN = 'orphan'
+
+#: Seconds between two hosts.
+_PACE = 1.0
+_LEASE = 'ledger_audit'
+_CONTAINER = models.container
+_READ = ('uuid', 'host', 'cpu', 'memory', 'disk', 'status', 'task_state', 'container_type',
+         'project_id', 'user_id')
+_OWN = (models.CONTAINER, models.CAPSULE)
+
+Held = Mapping[str, placement_ledger.Resources]
+Rows = Mapping[str, rows.Row]
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """Something that differs on one host."""
+
+    kind: str
+    consumer: str
+
+
+def settled(row: rows.Row) -> bool:
+    """Whether nothing is under way that changes what the container holds."""
+    return (row['task_state'] is None and row['status'] not in states.TRANSITIONAL
+            and row['status'] != states.DELETED)
+
+
+def wanted(row: rows.Row) -> placement_ledger.Resources:
+    """What a row should hold."""
+    return amounts.of(row['cpu'], row['memory'], row['disk'])
+
+
+def compare(host: str, held: Held, known: Rows) -> list[Finding]:
+    """What differs between the allocations on a host and the rows.
+
+    :param held: consumer -> resources on the host's provider
+    :param known: uuid -> row, of the containers on the host and of all consumers
+    """
+    findings = [Finding(ORPHAN, uuid) for uuid in held if uuid not in known]
+    for uuid, row in known.items():
+        if not settled(row):
+            continue
+        here = row['host'] == host
+        if uuid in held and not here:
+            findings.append(Finding(ELSEWHERE, uuid))
+        elif here and uuid not in held:
+            findings.append(Finding(MISSING, uuid))
+        elif here and held[uuid] != wanted(row):
+            findings.append(Finding(DIFFERS, uuid))
+    return findings
+
+
+class Auditor:
+    """One step looks at one host. Of all processes one makes the round."""
+
+    def __init__(self, ledger: placement_ledger.Ledger) -> None:
+        self._ledger = ledger
+        self._left: list[tuple[str, str]] = []
+        self._suspects: dict[str, dict[Finding, float]] = {}
+
+    def pause(self) -> float:
+        """Seconds until the next step."""
+        return _PACE if self._left else float(CONF.placement_client.audit_interval)
+
+    def step(self) -> None:
+        """Look at the next host; begin a new round when it is due and nobody else makes it.
+
+        Without the filter scheduler nothing is ever allocated, and nothing is audited.
+        """
+        if CONF.scheduler.driver != 'filter_scheduler':
+            return
+        if not self._left:
+            with engine.reader() as session:
+                hosts = session.execute(sa.select(
+                    models.compute_node.c.hostname, models.compute_node.c.rp_uuid)).all()
+            if not _turn(max(CONF.placement_client.audit_interval * 0.9, 2 * _PACE * len(hosts))):
+                return
+            self._left = [(host, provider) for host, provider in hosts]
+        if self._left:
+            host, provider = self._left.pop()
+            try:
+                self.audit(host, provider)
+            except (exception.LedgerUnavailable, exception.LedgerForbidden) as error:
+                LOG.info('Host %s cannot be audited: %s', host, error.message)
+
+    def audit(self, host: str, provider: str) -> list[Finding]:
+        """Look at one host, and repair what has differed for as long as an audit interval.
+
+        :returns: everything that differs
+        """
+        held = self._ledger.allocations_on(provider)
+        known = _rows(host, held)
+        before, now = self._suspects.get(provider, {}), time.monotonic()
+        found = {finding: before.get(finding, now) for finding in compare(host, held, known)}
+        self._suspects[provider] = found
+        for finding, since in found.items():
+            if now - since >= CONF.placement_client.audit_interval:
+                self._repair(host, provider, finding, known.get(finding.consumer))
+        return list(found)
+
+    def _repair(self, host: str, provider: str, finding: Finding, row: rows.Row | None) -> None:
+        uuid = finding.consumer
+        if finding.kind in (ORPHAN, ELSEWHERE) or row is None:
+            done = self._release(provider, uuid, finding.kind)
+        else:
+            consumer = placement_ledger.Consumer(
+                uuid, row['project_id'], row['user_id'],
+                'CAPSULE' if row['container_type'] == models.CAPSULE else 'CONTAINER')
+            if finding.kind == DIFFERS:
+                done = self._ledger.resize(consumer, wanted(row))
+            else:
+                done = self._ledger.claim(consumer, placement_ledger.Candidate(
+                    provider, {provider: wanted(row)}, {}, {}))
+        LOG.info('Audit of host %s: allocation of %s: %s, %s', host, uuid, finding.kind,
+                 'repaired' if done else 'not repaired: the host is full, or it is not ours')
+
+    def _release(self, provider: str, uuid: str, kind: str) -> bool:
+        """Free an allocation that is only here, and that is ours."""
+        if kind == ORPHAN and not self._ledger.owns(uuid, provider):
+            return False
+        if set(self._ledger.held(uuid)) != {provider}:
+            return False  # it is moving
+        self._ledger.release(uuid)
+        return True
+
+
+def _rows(host: str, consumers: Collection[str]) -> Rows:
+    statement = sa.select(*(_CONTAINER.c[name] for name in _READ)).where(
+        _CONTAINER.c.container_type.in_(_OWN),
+        sa.or_(_CONTAINER.c.host == host, _CONTAINER.c.uuid.in_(consumers)))
+    with engine.reader() as session:
+        return {row['uuid']: row for row in rows.every(session, statement)}
+
+
+@engine.retry
+def _turn(seconds: float) -> bool:
+    """Whether this process makes the round; nobody else does for so many seconds."""
+    table = models.quota_usages
+    key: dict[str, ty.Any] = {'project_id': '', 'resource': _LEASE}
+    with engine.writer() as session:
+        taken = session.execute(sa.update(table).where(
+            *(table.c[name] == value for name, value in key.items()),
+            table.c.updated_at <= clock.utc_now(-seconds)).values(
+            updated_at=clock.utc_now(), in_use=table.c.in_use + 1))
+        if ty.cast('sa.CursorResult[ty.Any]', taken).rowcount:
+            return True
+        if rows.one(session, sa.select(table.c.id).where(
+                *(table.c[name] == value for name, value in key.items()))):
+            return False
+    try:
+        with engine.writer() as session:
+            rows.insert(session, table, {**key, 'updated_at': clock.utc_now()})
+    except db_exc.DBDuplicateEntry:
+        return False
+    return True
