@@ -9,11 +9,14 @@ from zun.scheduler import manager
 from zun.scheduler import service
 
 
-def build() -> service.SchedulerService:
-    """The service with its ledger and its way to the nodes."""
+def _parts() -> service.Parts:
     books = ledger.load()
-    finder = manager.Manager(books, compute.Client(), network_driver.load().disclaim)
-    return service.SchedulerService(finder, books)
+    return manager.Manager(books, compute.Client(), network_driver.load().disclaim), books
+
+
+def build() -> service.SchedulerService:
+    """The service, whose way to the ledger and to the nodes is made when it starts."""
+    return service.SchedulerService(_parts)
 
 
 def main() -> None:

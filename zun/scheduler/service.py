@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """zun-scheduler: any number of them, none keeps state."""
 
+from collections.abc import Callable
 import threading
 
 from oslo_log import log as logging
@@ -38,15 +39,17 @@ class Endpoint:
         self._manager.schedule_container(context, container_uuid, generation)
 
 
+#: What a scheduler works with: made in its own process, not before a fork.
+Parts = tuple[scheduler_manager.Manager, placement_ledger.Ledger]
+
+
 class SchedulerService(service.ServiceBase):
     """
-    :param ledger: where capacity and allocations are kept
+    :param build: makes the manager, and the ledger that keeps capacity and allocations
     """
 
-    def __init__(self, manager: scheduler_manager.Manager,
-                 ledger: placement_ledger.Ledger) -> None:
-        self._manager = manager
-        self._ledger = ledger
+    def __init__(self, build: Callable[[], Parts]) -> None:
+        self._build = build
         self._stopping = threading.Event()
         self._ended = threading.Event()
         self._serving = threading.Lock()
@@ -58,6 +61,7 @@ class SchedulerService(service.ServiceBase):
 
     def start(self) -> None:
         """Begin to serve as soon as the ledger can be used; until then messages wait in the bus."""
+        self._manager, self._ledger = self._build()
         self._beginning.start()
 
     def _begin(self) -> None:

@@ -63,7 +63,8 @@ class TestCase(base.TestCase):
 
     def service(self, books=None):
         books = books or self.books
-        made = service.SchedulerService(manager.Manager(books, self.nodes), books)
+        made = service.SchedulerService(
+            lambda: (manager.Manager(books, self.nodes), books))
         self.addCleanup(made.stop)
         made.start()
         return made
