@@ -62,7 +62,7 @@ def create(context: Context, template: dict[str, ty.Any] | str) -> 'objects.Caps
             context, networks, storage.requested(mounted), run=False,
             availability_zone=template.get('availabilityZone'), hints={})
         capsule.create(context, request=asked, action=placing.ACTION, reserve=reserve,
-                       mounted=mounted)
+                       mounted=mounted, reap_after=CONF.scheduler.reap_after)
         undo.pop_all()
     placing.dispatch(context, capsule, asked)
     return capsule

@@ -76,7 +76,7 @@ def create(context: Context, values: Values) -> 'objects.Container':
             availability_zone=values.get('availability_zone'), hints=values.get('hints') or {},
             requested_host=values.get('host') or None)
         container.create(context, request=asked, action=placing.ACTION, reserve=reserve,
-                         mounted=mounted)
+                         mounted=mounted, reap_after=CONF.scheduler.reap_after)
         undo.pop_all()
     placing.dispatch(context, container, asked)
     return container

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a new container or capsule is handed to the scheduler with."""
 
-import datetime
 import typing as ty
 
 from oslo_log import log as logging
@@ -11,7 +10,6 @@ from zun.common import context as zun_context
 from zun.common import exception
 import zun.conf
 from zun.control import clients
-from zun.db import engine
 from zun.network import driver as network_driver
 
 CONF = zun.conf.CONF
@@ -25,16 +23,11 @@ def request(context: Context, networks: list[network_driver.RequestedNetwork],
             volumes: dict[str, list[str]], **values: ty.Any) -> 'objects.ContainerRequest':
     """The request of a container, not stored yet.
 
-    A reaper takes it up when nobody has worked at it for ``[scheduler]/reap_after`` seconds.
-
     :param values: run, availability_zone, hints, requested_host
     """
-    with engine.reader() as session:
-        now = engine.now(session).replace(microsecond=0)
     return objects.ContainerRequest(
         context, operation=ACTION, operation_args={}, operation_id=context.request_id,
-        operation_time=now, requested_networks=networks, requested_volumes=volumes,
-        retry_at=now + datetime.timedelta(seconds=CONF.scheduler.reap_after), **values)
+        requested_networks=networks, requested_volumes=volumes, **values)
 
 
 def dispatch(context: Context, container: 'objects.ContainerBase',

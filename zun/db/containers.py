@@ -11,6 +11,7 @@ from sqlalchemy import orm
 from zun.common import exception
 from zun.common import states
 import zun.conf
+from zun.db import clock
 from zun.db import engine
 from zun.db import lists
 from zun.db import locks
@@ -26,6 +27,8 @@ _FILTERS = frozenset({
     'auto_remove', 'uuid', 'capsule_id'})
 #: What a user names; members of a capsule get generated names.
 _NAMED = (models.CONTAINER, models.CAPSULE)
+_WITH_REQUEST = sa.select(_TABLE, models.container_request).select_from(_TABLE.outerjoin(
+    models.container_request, models.container_request.c.container_uuid == _TABLE.c.uuid))
 
 Reserve = collections.abc.Callable[[orm.Session], None]
 
@@ -75,13 +78,25 @@ def _check_name(session: orm.Session, name: str | None, project_id: str | None,
         raise exception.ContainerAlreadyExists(field='name', value=name.lower())
 
 
+def _insert_request(session: orm.Session, values: rows.Row,
+                    reap_after: float | None) -> rows.Row:
+    """The columns that were set; times that the database makes are not among them."""
+    times: rows.Row = {}
+    if reap_after is not None:
+        times = {'operation_time': clock.utc_now(), 'retry_at': clock.utc_now(reap_after)}
+    row = rows.insert(session, models.container_request, {**values, **times})
+    return {name: value for name, value in row.items() if name not in times}
+
+
 @engine.retry
 def create(values: rows.Row, members: collections.abc.Sequence[rows.Row] = (),
            request: rows.Row | None = None, action: rows.Row | None = None,
            reserve: Reserve | None = None,
-           mounted: collections.abc.Sequence[volumes.Mounted] = ()) -> Created:
+           mounted: collections.abc.Sequence[volumes.Mounted] = (),
+           reap_after: float | None = None) -> Created:
     """Insert a container with its members, request, action and volumes, all or nothing.
 
+    :param reap_after: seconds after which a reaper may take up a request that nobody works at
     :param mounted: volumes, each with its mappings into this container or its members
     :param reserve: called first, inside the transaction; again when the transaction is repeated
     :raises ContainerAlreadyExists: the name, where names are unique, or the uuid
@@ -98,12 +113,11 @@ def create(values: rows.Row, members: collections.abc.Sequence[rows.Row] = (),
             children = [rows.insert(session, _TABLE, {**member, 'capsule_id': row['id']})
                         for member in members]
             volumes.insert(session, mounted)
-            owned = [
-                None if part is None else
-                rows.insert(session, table, {**part, 'container_uuid': row['uuid']})
-                for table, part in ((models.container_request, request),
-                                    (models.container_actions, action))]
-            return Created(row, children, *owned)
+            asked = None if request is None else _insert_request(
+                session, {**request, 'container_uuid': row['uuid']}, reap_after)
+            begun = None if action is None else rows.insert(
+                session, models.container_actions, {**action, 'container_uuid': row['uuid']})
+            return Created(row, children, asked, begun)
     except db_exc.DBDuplicateEntry:
         raise exception.ContainerAlreadyExists(
             field='UUID', value=values.get('uuid')) from None
@@ -165,20 +179,32 @@ def list_open(host: str) -> list[tuple[rows.Row, rows.Row | None]]:
     None when the container is older than requests.
     """
     request = models.container_request
-    statement = sa.select(_TABLE, request).select_from(
-        _TABLE.outerjoin(request, request.c.container_uuid == _TABLE.c.uuid)).where(
+    statement = _WITH_REQUEST.where(
         _TABLE.c.host == host, _TABLE.c.container_type.in_(_NAMED),
         sa.or_(request.c.operation.is_not(None), _TABLE.c.task_state.is_not(None),
                _TABLE.c.status.in_(states.TRANSITIONAL))).order_by(_TABLE.c.id)
-    width = len(_TABLE.columns)
     with engine.reader() as session:
-        found = session.execute(statement).all()
-    pairs = []
-    for row in found:
-        own = dict(zip(_TABLE.columns.keys(), row[:width], strict=True))
-        asked = dict(zip(request.columns.keys(), row[width:], strict=True))
-        pairs.append((own, asked if asked['id'] is not None else None))
-    return pairs
+        return [_pair(row) for row in session.execute(statement)]
+
+
+def get_with_request(uuid: str) -> tuple[rows.Row, rows.Row | None]:
+    """A container or capsule of any project, and its request, in one statement.
+
+    :raises ContainerNotFound: there is none
+    """
+    statement = _WITH_REQUEST.where(_TABLE.c.uuid == uuid, _TABLE.c.container_type.in_(_NAMED))
+    with engine.reader() as session:
+        found = session.execute(statement).first()
+    if found is None:
+        raise _missing(uuid)
+    return _pair(found)
+
+
+def _pair(row: ty.Any) -> tuple[rows.Row, rows.Row | None]:
+    width = len(_TABLE.columns)
+    own = dict(zip(_TABLE.columns.keys(), row[:width], strict=True))
+    asked = dict(zip(models.container_request.columns.keys(), row[width:], strict=True))
+    return own, asked if asked['id'] is not None else None
 
 
 def exists(session: orm.Session, uuid: str) -> bool:

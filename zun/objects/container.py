@@ -159,7 +159,8 @@ class ContainerBase(versioned.Persistent):
                request: 'request_object.ContainerRequest | None' = None,
                action: Action | str | None = None,
                reserve: containers.Reserve | None = None,
-               mounted: 'collections.abc.Sequence[Mounted]' = ()) -> None:
+               mounted: 'collections.abc.Sequence[Mounted]' = (),
+               reap_after: float | None = None) -> None:
         """Insert the container with its request, action and volumes, all or nothing.
 
         :param request: not stored yet; it is once this returns
@@ -168,6 +169,7 @@ class ContainerBase(versioned.Persistent):
             see :func:`zun.db.quotas.reserve`
         :param mounted: volumes and their mappings into this container or its members, none of
             them stored yet; read them again once this returns
+        :param reap_after: seconds after which a reaper may take up a request that nobody works at
         :raises ContainerAlreadyExists: the name where names have to be unique, or the uuid
         """
         begun: rows.Row | None = None
@@ -179,7 +181,7 @@ class ContainerBase(versioned.Persistent):
             self._new_row(), [member._new_row() for member in members],
             None if request is None else request.changed_columns(), begun, reserve,
             [(volume.changed_columns(), [mapping.changed_columns() for mapping in mappings])
-             for volume, mappings in mounted])
+             for volume, mappings in mounted], reap_after)
         for obj, row in [(self, created.container),
                          *zip(members, created.members, strict=True)]:
             obj._context = context

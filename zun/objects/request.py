@@ -133,10 +133,22 @@ class ContainerRequest(versioned.Persistent):
         are found through their capsules. One query; one more for each container that is older
         than requests.
         """
-        pairs = []
-        for own, asked in containers.list_open(host):
-            kind = container.CLASSES[own['container_type'] or models.CONTAINER]
-            request = cls.get(context, own['uuid']) if asked is None else \
-                cls.from_row(context, asked)
-            pairs.append((kind.from_row(context, own), request))
-        return pairs
+        return [cls._pair(context, own, asked) for own, asked in containers.list_open(host)]
+
+    @classmethod
+    def get_with_container(
+            cls, context: Context,
+            container_uuid: str) -> 'tuple[container.ContainerBase, ContainerRequest]':
+        """A container or capsule of any project, and its request, in one query.
+
+        :raises ContainerNotFound: there is none
+        """
+        return cls._pair(context, *containers.get_with_request(container_uuid))
+
+    @classmethod
+    def _pair(cls, context: Context, own: rows.Row, asked: rows.Row | None,
+              ) -> 'tuple[container.ContainerBase, ContainerRequest]':
+        kind = container.CLASSES[own['container_type'] or models.CONTAINER]
+        request = cls.get(context, own['uuid']) if asked is None else \
+            cls.from_row(context, asked)
+        return kind.from_row(context, own), request

@@ -72,8 +72,7 @@ class Manager:
         context.update_store()
         admin = context.elevated()
         try:
-            container = objects.Container.get_any_type(admin, container_uuid)
-            asked = objects.ContainerRequest.get(admin, container_uuid)
+            container, asked = objects.ContainerRequest.get_with_container(admin, container_uuid)
         except exception.ContainerNotFound:
             LOG.info('Container %s is gone', container_uuid)
             return
