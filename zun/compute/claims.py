@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The node's own admission of containers: books read and written under a lock of the host's row.
+"""The node's own admission of containers: books read and written under a lock of the host.
 
 Placement alone lets racing claims overfill a host. Of a host's containers all count but those in
-Creating that it has not admitted yet. Each place is taken in one transaction that writes the
-compute_node row first, so that two of them queue.
+Creating that it has not admitted yet. Each place is taken in one transaction that first takes the
+host's named lock, so that two of them queue.
 """
 
 import dataclasses
@@ -16,15 +16,14 @@ from sqlalchemy import orm
 from zun.common import exception
 from zun.common import states
 from zun.common import units
-from zun.db import columns
 from zun.db import engine
+from zun.db import locks
 from zun.db import models
 from zun.db import quotas
 from zun.db import rows
 
 _CONTAINER = models.container
 _REQUEST = models.container_request
-_NODE = models.compute_node
 _OWN = (models.CONTAINER, models.CAPSULE)
 
 
@@ -78,7 +77,7 @@ def admit(host: str, container_uuid: str, generation: int, wanted: Amounts, room
     :raises Conflict: the request has moved on
     """
     with engine.writer() as session:
-        _lock(session, host)
+        locks.hold(session, host, locks.CLAIMS)
         _check(session, host, container_uuid, wanted, room)
         mine = {'container_uuid': container_uuid, 'generation': generation}
         if rows.update(session, _REQUEST, mine, {'claimed': True}) is None:
@@ -92,7 +91,7 @@ def check(host: str, container_uuid: str, wanted: Amounts, room: Amounts) -> Non
     :raises ResourcesUnavailable: they would not
     """
     with engine.writer() as session:
-        _lock(session, host)
+        locks.hold(session, host, locks.CLAIMS)
         _check(session, host, container_uuid, wanted, room)
 
 
@@ -100,13 +99,6 @@ def usage(host: str) -> Usage:
     """What the containers and capsules of a host hold; one query."""
     with engine.reader() as session:
         return _used(session, host)
-
-
-def _lock(session: orm.Session, host: str) -> None:
-    """Write the host's row. On Galera a row that is merely locked would not collide."""
-    if rows.update(session, _NODE, {'hostname': host},
-                   {'updated_at': columns.utcnow()}) is None:
-        raise exception.ResourcesUnavailable(reason='the host has not reported its resources')
 
 
 def _check(session: orm.Session, host: str, container_uuid: str, wanted: Amounts,

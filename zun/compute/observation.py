@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The row follows the engine: the one place where an Observed is written into a container."""
 
+import dataclasses
 import datetime
 import re
 import typing as ty
@@ -55,12 +56,15 @@ def follow(container: 'objects.Container', observed: container_driver.Observed,
            otherwise: str | None = None) -> bool:
     """Set what changed without an operation of ours.
 
-    A container in Error stays there, with its reason, unless it runs.
+    A container in Error stays there, with its reason, unless it runs. Why an operation failed is
+    told until the status changes.
 
     :param otherwise: as in :func:`apply`
     """
     if container.status == states.ERROR and not observed.running:
         return False
+    if observed.status == container.status and observed.status_reason is None:
+        observed = dataclasses.replace(observed, status_reason=container.status_reason)
     return apply(container, observed, otherwise)
 
 

@@ -58,6 +58,7 @@ def run(node: compute_node.Node, context: zun_context.RequestContext, uuid: str,
 
 def perform(job: task.Job, args: dict[str, ty.Any]) -> None:
     """Do an operation."""
+    job.context.update_store()  # of this thread, for the log
     LOG.debug('Container %s: %s', job.uuid, job.name)
     try:
         OPERATIONS[job.name](job, **args)

@@ -152,7 +152,9 @@ def resume_all(node: compute_node.Node) -> int:
 
 
 def _resume(node: compute_node.Node, uuid: str) -> None:
-    job = operations.load(node, zun_context.get_admin_context(), uuid)
+    context = zun_context.get_admin_context()
+    context.update_store()
+    job = operations.load(node, context, uuid)
     if job is None or job.container.host != node.host or node.pulls.busy(uuid):
         return
     row = facts(job.container, job.request)
@@ -165,8 +167,8 @@ def _resume(node: compute_node.Node, uuid: str) -> None:
         postpone(job)
         return
     decision = decide(row, seen)
-    LOG.warning('Container %s: %s of %s (%s, %s) was left open; decision: %s', uuid,
-                row.operation, row.operation_id, row.status, row.task_state, decision.name)
+    LOG.info('Container %s: %s of %s is open (%s, %s): %s', uuid, row.operation,
+             row.operation_id, row.status, row.task_state, decision.name)
     failpoints.hit('recovery.decided')
     _act(job, decision, seen)
 

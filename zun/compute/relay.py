@@ -37,10 +37,11 @@ class Relay:
     async def run(self, stop: 'asyncio.Future[rpc_stream.Ending]') -> rpc_stream.Ending:
         """Pump until either side ends, or ``stop`` says so."""
         tasks = [asyncio.ensure_future(each) for each in (
-            self._to_client(), self._to_engine(), rpc_stream.beat(self._connection))]
+            self._to_client(), self._to_engine(), self._connection.wait_closed(),
+            rpc_stream.beat(self._connection))]
         try:
             await asyncio.wait([*tasks, stop], return_when=asyncio.FIRST_COMPLETED)
-            output, source, _ = tasks
+            output, source, *_ = tasks
             # What the process said last is on its way already: its end comes first.
             for end in (output, source, stop):
                 if end.done():

@@ -105,6 +105,13 @@ class Tracker:
         self._row: objects.ComputeNode | None = None
         self._prepared = False
 
+    def run(self) -> None:
+        """One round; what fails is tried again at the next."""
+        try:
+            self.refresh()
+        except exception.ZunException as error:
+            LOG.warning('The resources of this host cannot be reported: %s', error.message)
+
     def refresh(self) -> None:
         """Look, and write what has changed.
 

@@ -19,6 +19,7 @@ from zun.compute import resources
 from zun.compute import strangers
 from zun.compute import sweep
 from zun.compute import sync
+from zun.compute.tasks import volumes
 import zun.conf
 from zun.network import embedded
 from zun.rpc import scheduler as rpc_scheduler
@@ -66,7 +67,6 @@ class ComputeService(service.ServiceBase):
         self.node = node
         node.resume = functools.partial(recovery.resume, node)
         node.timer.start()
-        self._follower = sync.Follower(node)
         self._boot = threading.Thread(target=pools.guard, args=(self._begin, node), name='boot',
                                       daemon=True)
         self._boot.start()
@@ -91,7 +91,9 @@ class ComputeService(service.ServiceBase):
             embedded.check_hosts(zun_context.get_admin_context())
         LOG.info('Container engine: %s', node.engine.check())
         strangers.stale(node, node.engine.list())
-        pools.guard(tracker.refresh)
+        pools.guard(tracker.run)
+        if CONF.compute.remount_container_volume:
+            volumes.remount(node)
         LOG.info('%d containers are taken up again', recovery.resume_all(node))
 
     def _serve(self, node: compute_node.Node, tracker: resources.Tracker) -> None:
@@ -100,7 +102,7 @@ class ComputeService(service.ServiceBase):
         self._rpc.start()
         beat = heartbeat.Heartbeat(node, self.ready.is_set)
         report = pools.Periodic('resources', lambda: CONF.periodic_interval_max,
-                                tracker.refresh)
+                                tracker.run)
         node.changed = functools.partial(
             node.timer.after, resources.GATHER, 'report of resources', report.wake)
         self._periodics = [
@@ -112,6 +114,7 @@ class ComputeService(service.ServiceBase):
         self.ready.set()
         for periodic in self._periodics:
             periodic.start()
+        self._follower = sync.Follower(node)
         self._follower.start()
 
     def stop(self) -> None:

@@ -7,6 +7,7 @@ One without a row is named in the log, or removed, once it is old enough (``[com
 
 import collections.abc
 import time
+import typing as ty
 
 from oslo_log import log as logging
 
@@ -75,7 +76,7 @@ def _stop(node: compute_node.Node, row: 'objects.ContainerBase',
     LOG.warning('Container %s belongs to host %s: its copy of generation %d on this host is '
                 'stopped', row.uuid, row.host, seen.generation)
     try:
-        node.engine.stop(row, _GRACE)
+        node.engine.stop(ty.cast(objects.Container, row), _GRACE)
     except exception.ZunException as error:
         LOG.warning('The copy of container %s cannot be stopped: %s', row.uuid, error.message)
 

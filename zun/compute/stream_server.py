@@ -80,7 +80,7 @@ class _Live:
         """Its stream is there, and takes the size that was asked for before."""
         self._stream = stream
         if self._size is not None:
-            with contextlib.suppress(exception.Invalid):  # it has ended at once
+            with contextlib.suppress(exception.ZunException):  # it may have ended at once
                 await stream.resize(*self._size)
 
     def end(self, ending: rpc_stream.Ending) -> None:
@@ -127,7 +127,8 @@ class Endpoint:
     def stop(self) -> None:
         """Close all sessions, and end the commands that were run for them."""
         if self._server is not None:
-            self._thread.stop(self._teardown(), _STOP_SECONDS)
+            self._thread.stop(self._teardown(self._server), _STOP_SECONDS)
+            self._server = None
         if self._unix_path is not None:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._unix_path)
@@ -150,12 +151,11 @@ class Endpoint:
                 self._accept, address, CONF.console.listen_port, ssl=self._context, **options)
         self._housekeeper = asyncio.ensure_future(self._keep_house())
 
-    async def _teardown(self) -> None:
+    async def _teardown(self, server: ws_server.Server) -> None:
         if self._housekeeper is not None:
             self._housekeeper.cancel()
-        if self._server is not None:
-            self._server.close()
-            await self._server.wait_closed()
+        server.close()
+        await server.wait_closed()
 
     # Sessions -----------------------------------------------------------------------------------
 

@@ -38,7 +38,8 @@ class Sweep:
                 self._node.network.sweep(zun_context.get_admin_context())
 
     def _resume(self) -> None:
-        node, before, now = self._node, self._open, {}
+        node, before = self._node, self._open
+        now: dict[str, tuple[str | None, ...]] = {}
         pairs = objects.ContainerRequest.list_open_by_host(
             zun_context.get_admin_context(), node.host)
         for container, request in pairs:

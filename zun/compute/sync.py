@@ -52,8 +52,10 @@ def observe(node: compute_node.Node, uuid: str, after_gap: bool = False) -> None
 def _observe(node: compute_node.Node, uuid: str, after_gap: bool) -> None:
     with node.lock:
         node.observing.discard(uuid)
+    context = zun_context.get_admin_context()
+    context.update_store()
     try:
-        container = objects.Container.get_by_uuid(zun_context.get_admin_context(), uuid)
+        container = objects.Container.get_by_uuid(context, uuid)
     except exception.ContainerNotFound:
         return
     if (container.host != node.host or container.task_state is not None

@@ -31,11 +31,17 @@ def fetch(job: task.Job, then: Then) -> None:
 
 def _fetch(job: task.Job, then: Then) -> None:
     image, error = None, None
+    job.context.update_store()
     try:
         image = _bring(job)
     except Exception as trouble:  # noqa: BLE001 - handed on to the operation
         error = trouble
-    job.node.lifecycle.submit(job.uuid, then, image, error)
+    job.node.lifecycle.submit(job.uuid, _go_on, job, then, image, error)
+
+
+def _go_on(job: task.Job, then: Then, image: str | None, error: Exception | None) -> None:
+    job.context.update_store()
+    then(image, error)
 
 
 def _bring(job: task.Job) -> str:

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a container mounts: attach before it is made or started, detach when it is gone."""
 
+from oslo_log import log as logging
+
 from zun import objects
+from zun.common import context as zun_context
 from zun.common import exception
+from zun.compute import node as compute_node
 from zun.compute import task
 from zun.container import driver as container_driver
 from zun.volume import driver as volume_driver
+
+LOG = logging.getLogger(__name__)
 
 
 def attach(job: task.Job) -> list[container_driver.Mount]:
@@ -34,6 +40,18 @@ def detach(job: task.Job) -> None:
             failed = failed or error
     if failed is not None:
         raise failed
+
+
+def remount(node: compute_node.Node) -> None:
+    """Attach what the containers of this host mount, after the host was down."""
+    context = zun_context.get_admin_context()
+    own = [container.uuid for container in objects.Container.list_by_host(context, node.host)]
+    for mapping in objects.VolumeMapping.list(context, filters={'container_uuid': own}):
+        try:
+            volume_driver.select(node.volumes, mapping).attach(context, mapping)
+        except exception.ZunException as error:
+            LOG.error('Container %s: %s cannot be mounted: %s', mapping.container_uuid,
+                      mapping.container_path, error.message)
 
 
 def _mappings(job: task.Job) -> 'list[objects.VolumeMapping]':

@@ -7,7 +7,7 @@ import os
 import typing as ty
 
 import fixtures
-from oslo_config import cfg
+from oslo_messaging import conffixture
 from oslo_utils import uuidutils
 
 from zun import objects
@@ -20,6 +20,7 @@ from zun.compute import resources
 from zun.compute import sync
 from zun.container import driver as container_driver
 from zun.db import embedded_networks
+from zun.network import blocks
 from zun.network import driver as network_driver
 from zun.placement import amounts
 from zun.placement import ledger
@@ -27,11 +28,10 @@ from zun.tests import base
 from zun.tests import database
 from zun.tests.functional import engine as real
 
-HOST = 'node-1'
-#: Registered by the clients of the bus, which these tests do without.
-RESPONSE_TIMEOUT = cfg.IntOpt('rpc_response_timeout', default=60)
+#: Tests of several processes may share one engine.
+HOST = f'node-{os.getpid()}'
 
-__all__ = ['HOST', 'RESPONSE_TIMEOUT', 'NodeTestCase', 'Quick', 'Scheduler', 'compute_node',
+__all__ = ['HOST', 'NodeTestCase', 'Quick', 'Scheduler', 'compute_node',
            'container_driver', 'dataclasses', 'network_driver_addresses',
            'operations', 'resources']
 
@@ -69,6 +69,7 @@ class NodeTestCase(base.TestCase):
     def setUp(self) -> None:
         super().setUp()
         self.useFixture(database.SqliteDatabase())
+        self.useFixture(conffixture.ConfFixture(self.CONF)).transport_url = 'fake:/'
         state = self.useFixture(fixtures.TempDir()).path
         self.config(host=HOST, container_driver=self.driver, state_path=state,
                     image_driver_list=['docker'])
@@ -80,13 +81,18 @@ class NodeTestCase(base.TestCase):
             self.config(group='docker', api_url=real.URL)
             octet = os.getpid() % 200
             self.config(group='embedded_network', address_pool=f'10.9{octet % 10}.{octet}.0/24',
-                        subnet_prefix=28)
+                        subnet_prefix=26)
+            self.addCleanup(self._remove_networks)
         self.admin = zun_context.get_admin_context()
         self.scheduler = Scheduler()
         self.node = self.build()
         self.tracker = resources.Tracker(self.node)
         self.tracker.refresh()
         self.context = self.request()
+
+    def _remove_networks(self) -> None:
+        for row in objects.ZunNetwork.list(self.admin, filters={'host': HOST}):
+            self.docker.api.remove_network(blocks.engine_name(row.uuid))
 
     def build(self) -> compute_node.Node:
         """A node as after a start of the agent; a former one gets no more work."""

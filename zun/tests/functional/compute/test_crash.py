@@ -43,7 +43,6 @@ driver_list = local
 
 class CrashTestCase(base.NodeTestCase):
     driver = 'docker'
-    prefix = 27
 
     def setUp(self):
         super().setUp()
@@ -218,19 +217,19 @@ class PowerTest(CrashTestCase):
     def test_each_step(self):
         container = self.placed()
         self.assertEqual(0, self.work(), self.log())
-        for operation, status, args in [
-                ('stop', states.STOPPED, {'timeout': 5}), ('start', states.RUNNING, {}),
-                ('reboot', states.RUNNING, {'timeout': 5}), ('kill', states.STOPPED,
-                                                             {'signal': 'SIGKILL'})]:
+        for operation, args, before, after in [
+                ('stop', {'timeout': 5}, states.RUNNING, states.STOPPED),
+                ('start', {}, states.STOPPED, states.RUNNING),
+                ('reboot', {'timeout': 5}, states.RUNNING, states.RUNNING),
+                ('kill', {'signal': 'SIGKILL'}, states.RUNNING, states.STOPPED)]:
             for point in ('begun', 'done'):
                 with self.subTest(operation=operation, point=point):
+                    self.bring_to(container, before)
                     self.accept(container, operation, **args)
                     self.crash_and_recover(f'{operation}.{point}')
-                    self.assert_owned(container, status)
-                    if status == states.STOPPED:
-                        self.bring_up(container)
-            if status == states.STOPPED and operation == 'stop':
-                self.run_operation(container, 'stop', timeout=5)
+                    self.assert_owned(container, after)
 
-    def bring_up(self, container):
-        self.run_operation(container, 'start')
+    def bring_to(self, container, status):
+        if self.row(container).status != status:
+            self.run_operation(container, 'start' if status == states.RUNNING else 'stop')
+        self.assertEqual(status, self.row(container).status)

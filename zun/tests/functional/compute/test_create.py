@@ -104,7 +104,7 @@ class CreateTest(base.NodeTestCase):
                          (container.status, container.host, container.task_state))
         self.assertIn('memory: 64 of 64 are free', container.status_reason)
         asked = self.asked(container)
-        self.assertEqual((1, 1, ['node-1'], False),
+        self.assertEqual((1, 1, [base.HOST], False),
                          (asked.generation, asked.attempts, asked.excluded_hosts, asked.claimed))
         self.assertEqual([(container.uuid, 1)], self.scheduler.asked)
         self.assertEqual({}, self.held(container))

@@ -277,7 +277,6 @@ class UpdateTest(base.NodeTestCase):
     def setUp(self):
         super().setUp()
         self.manager = manager.Manager(self.node)
-        self.CONF.register_opt(base.RESPONSE_TIMEOUT)
 
     def change(self, container, **patch):
         operations.change(self.node, self.context, container.uuid, patch)
@@ -348,8 +347,7 @@ class UpdateTest(base.NodeTestCase):
 
 class NetworksTest(base.NodeTestCase):
     def second_network(self):
-        return self.node.network.create_network(
-            self.context, {'name': 'second', 'neutron_net_id': uuidutils.generate_uuid()})
+        return self.node.network.create_network(self.context, {'name': 'second'})
 
     def test_attach_and_detach(self):
         container = self.created()
@@ -449,9 +447,11 @@ class CallsTest(base.NodeTestCase):
                           image.uuid)
 
     def test_networks(self):
-        ident = uuidutils.generate_uuid()
+        ident = self.node.network.create_network(self.context, {'name': 'one'})['uuid']
         self.assertEqual(ident, self.manager.network_create(self.context, ident)['uuid'])
         self.manager.network_delete(self.context, ident)
+        self.assertRaises(exception.NetworkNotFound, self.manager.network_delete, self.context,
+                          ident)
 
 
 def _raise(error):

@@ -2,10 +2,10 @@
 """The whole agent: start, heartbeat, messages, end."""
 
 import os
+import pathlib
 import time
 
 import fixtures
-from oslo_messaging import conffixture
 
 from zun import objects
 from zun.common import exception
@@ -25,8 +25,6 @@ class ServiceTestCase(base.NodeTestCase):
     def setUp(self):
         super().setUp()
         self.useFixture(base.Quick(service, '_FIRST_PAUSE', 0.05))
-        bus = self.useFixture(conffixture.ConfFixture(self.CONF))
-        bus.transport_url = 'fake:/'
         self.config(report_interval=1)
         self.addCleanup(transport.close)
         self.memory = fake.FakeDriver()
@@ -103,6 +101,19 @@ class StartTest(ServiceTestCase):
         self.started()
         self.assertFalse(self.memory.inspect(container).running)
         self.assertEqual(states.RUNNING, self.row(container).status)
+
+    def test_mounts_again_after_a_reboot(self):
+        container = self.placed()
+        mapping = objects.VolumeMapping(
+            self.context, container_uuid=container.uuid, container_path='/etc/sauce',
+            volume_provider='local', contents='c2F1Y2U=', project_id='project', user_id='user')
+        mapping.create(self.context)
+        container.status = states.RUNNING
+        container.save(self.admin)
+        self.started()
+        uuid = mapping.volume.uuid
+        path = pathlib.Path(self.CONF.volume.volume_dir) / uuid / uuid
+        self.assertEqual(b'sauce', path.read_bytes())
 
     def test_no_sign_of_life_without_the_engine(self):
         made = self.started()

@@ -201,15 +201,26 @@ class TestUpdate(base.DriverTestCase):
         self.driver.update(container, cpus + 4.0, 0)
         self.assertEqual((64, -1, cpus * 10**9, (cpus + 4) * 1024), self._limits(container))
 
-    def test_memory_below_use(self):
+    def _using_memory(self):
         container = self.run_container(
             command=['sh', '-c',
                      'x=a; while [ ${#x} -lt 8000000 ]; do x=$x$x; done; sleep 1000; true'])
         engine.wait_for('it to use memory', lambda: (
             self.driver.stats(container)['MEM USAGE(MiB)'] > 7))
+        return container
+
+    def test_memory_below_use(self):
+        container = self._using_memory()
         error = self.assertRaises(exception.Conflict, self.driver.update, container, 0.5, 6)
         self.assertEqual('The memory limit is below what the container uses now.', error.message)
         self.assertEqual(64, self._limits(container)[0])
+
+    def test_memory_below_use_where_the_kernel_would_kill(self):
+        container = self._using_memory()
+        self.driver._engine._limits = host.Limits(cpus=2, disk_quota=False, cgroup2=True)
+        self.assertRaises(exception.Conflict, self.driver.update, container, 0.5, 6)
+        self.driver.update(container, 0.5, 96)
+        self.assertEqual(96, self._limits(container)[0])
 
     def test_memory_that_the_engine_refuses(self):
         self.assertRaises(exception.Invalid, self.driver.update, self.create(), 0.5, 4)

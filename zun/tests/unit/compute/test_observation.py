@@ -87,6 +87,15 @@ class FollowTest(base.TestCase):
         self.assertEqual((states.RUNNING, None), (container.status, container.status_reason))
 
 
+    def test_a_reason_stays_until_the_status_changes(self):
+        container = row(status=states.RUNNING, status_reason='Stop failed: busy')
+        observation.follow(container, RUNNING)
+        self.assertEqual('Stop failed: busy', container.status_reason)
+        observation.follow(container, dataclasses.replace(
+            RUNNING, status=states.STOPPED, running=False))
+        self.assertIsNone(container.status_reason)
+
+
 class ReasonTest(base.TestCase):
     def test_one_line_without_ids(self):
         error = exception.Conflict(f'Container {"4" * 40 + "04" * 12} is\n not  running')
