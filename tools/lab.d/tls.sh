@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A small certificate authority, and the certificates of nodes and console proxies.
-# Sourced by tools/lab; run by itself it writes into a directory:  tls.sh DIRECTORY NODE=ADDRESS...
+# Sourced by tools/lab; run by itself it writes into a directory:  bash tls.sh DIRECTORY NODE=ADDRESS...
 
 TLS_DAYS=${TLS_DAYS:-3650}
 

@@ -41,6 +41,9 @@ $(zun_auth)
 driver = ${LAB_ZUN_NETWORK:-embedded}
 [embedded_network]
 allow_multiple_hosts = true
+[scheduler]
+reap_interval = 5
+reap_after = 20
 [docker]
 api_url = $LAB_DOCKER_HOST
 ${LAB_ZUN_EXTRA:-}
