@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one create costs the neighbours: statements, messages, Placement calls.
 
-Each observer counts only inside ``counting()``; periodic work of the services that falls into it
-is counted too, so that the figures are upper bounds.
+Each observer counts only inside ``counting()``.
 """
 
 import collections
@@ -64,6 +63,14 @@ class Statements(_Counter):
         with self._connection.cursor() as cursor:
             cursor.execute(statement)
             return cursor.fetchall()
+
+    def idle_rate(self, seconds: float = 15) -> float:
+        """Statements a second while nothing is asked for."""
+        with self.counting():
+            time.sleep(seconds)
+        rate, self.total = self.total / (seconds + _SETTLE), 0
+        self.by_kind.clear()
+        return rate
 
     def _mark(self):
         self._run('TRUNCATE mysql.general_log')

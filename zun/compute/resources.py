@@ -29,7 +29,7 @@ LOG = logging.getLogger(__name__)
 _MEMINFO = pathlib.Path('/proc/meminfo')
 _MIB_PER_GIB = 1024
 #: Seconds in which further changes join the report that one has caused.
-GATHER = 1.0
+GATHER = 10.0
 #: What changes all the time is written along with the rest.
 _VOLATILE = frozenset({'mem_available', 'numa_topology'})
 

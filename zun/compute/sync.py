@@ -154,7 +154,8 @@ class Follower:
             recovery.resume_all(node)
             LOG.info('Following the events of the container engine')
             for event in events:
-                observe(node, event.uuid)
+                if event.host in (None, node.host):
+                    observe(node, event.uuid)
                 if self._stop.is_set():
                     return
             if not self._stop.is_set():

@@ -92,11 +92,13 @@ class Event:
 
     :ivar kind: ``changed`` or ``gone``
     :ivar time: of the engine's clock, seconds since the epoch
+    :ivar host: for which it was made; None: unknown
     """
 
     uuid: str
     kind: str
     time: float
+    host: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

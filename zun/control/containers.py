@@ -37,6 +37,8 @@ _FLAGS = ('auto_remove', 'auto_heal', 'interactive', 'tty', 'privileged')
 _MAPPINGS = ('environment', 'healthcheck')
 _WORDS = ('command', 'entrypoint')
 _RESOURCES = ('cpu', 'memory')
+#: What is looked up or made elsewhere before the rows are inserted.
+_LOOKED_UP = ('nets', 'mounts', 'registry', 'host', 'exposed_ports', 'restart_policy', 'labels')
 
 
 def create(context: Context, values: Values) -> 'objects.Container':
@@ -53,7 +55,8 @@ def create(context: Context, values: Values) -> 'objects.Container':
     """
     uuid = uuidutils.generate_uuid()
     columns = {**_security_groups(context, values), **_amounts(values)}
-    reserve = quotas.reservation(context, context.project_id, _deltas(columns))
+    reserve = quotas.reservation(context, context.project_id, _deltas(columns),
+                                 early=any(values.get(name) for name in _LOOKED_UP))
     networks = attachments.resolve(context, values.get('nets') or [])
     wanted = mounts.parse(values.get('mounts'))
     columns.update(_columns(values))

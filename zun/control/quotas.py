@@ -75,20 +75,23 @@ def update_class(context: Context, class_name: str, values: ty.Mapping[str, ty.A
     return class_limits(context, class_name)
 
 
-def reservation(context: Context, project_id: str | None, deltas: Deltas) -> Reserve | None:
+def reservation(context: Context, project_id: str | None, deltas: Deltas,
+                early: bool = True) -> Reserve | None:
     """Check that a project may have more, and return what makes sure of it.
 
     The check at once is for an early refusal; two requests may both pass it. What is returned has
     to run first in the transaction that adds the resources.
 
     :param deltas: resource -> how much more
+    :param early: check at once; False where nothing comes in between that costs or shows
     :returns: None: there is nothing to hold
     :raises OverQuota: naming the resources
     """
     if not deltas or not _limited():
         return None
     most = limits(context, project_id)
-    db_quotas.check(db_quotas.usage(project_id), deltas, most)
+    if early:
+        db_quotas.check(db_quotas.usage(project_id), deltas, most)
 
     def reserve(session: orm.Session) -> None:
         db_quotas.reserve(session, project_id, deltas, most)

@@ -84,9 +84,11 @@ def remove(network_uuid: str) -> bool:
 
 
 @engine.retry
-def allocate_address(network_uuid: str, container_uuid: str, wanted: str | None = None) -> str:
+def allocate_address(network_uuid: str, container_uuid: str, wanted: str | None = None,
+                     block: rows.Row | None = None) -> str:
     """An address for a container: the one it has, else the wanted one, else the lowest free one.
 
+    :param block: of the network, which never changes; None: it is read
     :raises NetworkNotFound: the network has no block
     :raises InvalidValue: the wanted address is not one of the network's
     :raises Conflict: the wanted address is taken, or the network is full
@@ -96,7 +98,7 @@ def allocate_address(network_uuid: str, container_uuid: str, wanted: str | None 
             # Allocations of one network queue behind this write.
             if rows.update(session, _NETWORK, {'network_uuid': network_uuid}, {}) is None:
                 raise exception.NetworkNotFound(network=network_uuid)
-            network = ty.cast(rows.Row, _row(session, network_uuid))
+            network = block or ty.cast(rows.Row, _row(session, network_uuid))
             taken = {row.address: row.container_uuid for row in session.execute(
                 sa.select(_ADDRESS.c.address, _ADDRESS.c.container_uuid).where(
                     _ADDRESS.c.network_uuid == network_uuid))}

@@ -64,6 +64,8 @@ class EmbeddedDriver(driver.NetworkDriver):
         self._lock = threading.Lock()
         #: One for each network of this host: nobody waits for the bridge of another network.
         self._making: dict[str, threading.Lock] = collections.defaultdict(threading.Lock)
+        #: Row and block by the row's uuid; neither changes while the network lives.
+        self._realised: dict[str, tuple[objects.ZunNetwork, dict[str, ty.Any]]] = {}
 
     # The API's side -----------------------------------------------------------------------------
 
@@ -169,7 +171,11 @@ class EmbeddedDriver(driver.NetworkDriver):
               wanted: driver.RequestedNetwork) -> driver.Attachment:
         network_id = wanted['network']
         row, block = self._realise(context, network_id)
-        address = _allocate(row.uuid, block, container.uuid, wanted.get('fixed_ip'))
+        try:
+            address = _allocate(row.uuid, block, container.uuid, wanted.get('fixed_ip'))
+        except exception.NetworkNotFound:
+            self._realised.pop(row.uuid, None)
+            raise
         name = container.hostname or container.name
         return driver.Attachment(
             network_id=network_id, engine_network=blocks.engine_name(row.uuid),
@@ -214,8 +220,8 @@ class EmbeddedDriver(driver.NetworkDriver):
         """Remove the bridges of this host whose network was deleted elsewhere."""
         rows = [row for row in objects.ZunNetwork.list(
             context.elevated(), filters={'host': CONF.host}) if _is_realisation(row)]
-        defined = {row.uuid for row in _rows(context, [row.neutron_net_id for row in rows])
-                   if _defines(row)}
+        defined = {row.uuid for row in objects.ZunNetwork.list(context.elevated(), filters={
+            'neutron_net_id': [row.neutron_net_id for row in rows], 'host': None})}
         for row in rows:
             if row.neutron_net_id in defined:
                 continue
@@ -238,20 +244,28 @@ class EmbeddedDriver(driver.NetworkDriver):
         :raises Conflict: there is no free block, or the engine refuses the bridge
         """
         with self._made_once(network_id):
-            rows = _rows(context, network_id)
-            if not any(_defines(row) for row in rows):
-                raise exception.NetworkNotFound(network=network_id)
-            row = next((row for row in rows if _is_realisation(row) and row.host == CONF.host),
-                       None) or _new_realisation(context, rows[0])
-            options = CONF.embedded_network
-            block = embedded_networks.get(row.uuid) or embedded_networks.get_or_create(
-                row.uuid, options.address_pool, options.subnet_prefix, options.mtu,
-                self._node_engine.network_blocks())
+            known = self._realised.get(blocks.realisation_id(network_id, CONF.host))
+            row, block = known or self._find(context, network_id)
             engine_id = self._make(_engine_network(row, block))
             if row.network_id != engine_id:
                 row.network_id = engine_id
                 row.save(context)
+            self._realised[row.uuid] = row, block
             return row, block
+
+    def _find(self, context: Context,
+              network_id: str) -> tuple['objects.ZunNetwork', dict[str, ty.Any]]:
+        """The network's row and block on this host, made at first use."""
+        rows = _rows(context, network_id)
+        if not any(_defines(row) for row in rows):
+            raise exception.NetworkNotFound(network=network_id)
+        row = next((row for row in rows if _is_realisation(row) and row.host == CONF.host),
+                   None) or _new_realisation(context, rows[0])
+        options = CONF.embedded_network
+        block = embedded_networks.get(row.uuid) or embedded_networks.get_or_create(
+            row.uuid, options.address_pool, options.subnet_prefix, options.mtu,
+            self._node_engine.network_blocks())
+        return row, block
 
     def _made_once(self, network_id: str) -> threading.Lock:
         with self._lock:
@@ -272,6 +286,7 @@ class EmbeddedDriver(driver.NetworkDriver):
         with self._made_once(row.neutron_net_id):
             if embedded_networks.holders(row.uuid):
                 raise exception.Conflict('containers use it')
+            self._realised.pop(row.uuid, None)
             self._node_engine.remove_network(blocks.engine_name(row.uuid))
             embedded_networks.remove(row.uuid)
             row.destroy(context)
@@ -290,7 +305,7 @@ def _is_realisation(row: 'objects.ZunNetwork') -> bool:
     return bool(row.host) and row.uuid == blocks.realisation_id(row.neutron_net_id, row.host)
 
 
-def _rows(context: Context, network_id: str | list[str]) -> list['objects.ZunNetwork']:
+def _rows(context: Context, network_id: str) -> list['objects.ZunNetwork']:
     found = objects.ZunNetwork.list(context.elevated(), filters={'neutron_net_id': network_id})
     return [row for row in found if _defines(row) or _is_realisation(row)]
 
@@ -378,9 +393,9 @@ def _allocate(row_uuid: str, block: dict[str, ty.Any], container_uuid: str,
               wanted: str | None) -> str:
     """The address that the container has, else the wanted one, else the lowest free one."""
     if not wanted:
-        return embedded_networks.allocate_address(row_uuid, container_uuid)
+        return embedded_networks.allocate_address(row_uuid, container_uuid, block=block)
     held = embedded_networks.addresses_of(container_uuid).get(row_uuid)
     if held:
         return held
     blocks.check_address(block['cidr'], block['gateway'], wanted)
-    return embedded_networks.allocate_address(row_uuid, container_uuid, wanted)
+    return embedded_networks.allocate_address(row_uuid, container_uuid, wanted, block)

@@ -29,12 +29,13 @@ def parse(line: bytes) -> driver.Event | None:
     One that was set aside bears another name, so that its end is not taken for its successor's.
     """
     event = json.loads(line)
-    actor = event.get('Actor') or {}
-    uuid = state.uuid_of((actor.get('Attributes') or {}).get('name', ''))
+    attributes = (event.get('Actor') or {}).get('Attributes') or {}
+    uuid = state.uuid_of(attributes.get('name', ''))
     if uuid is None:
         return None
     moment = event['timeNano'] / 1e9 if 'timeNano' in event else float(event['time'])
-    return driver.Event(uuid, 'gone' if event['Action'] == 'destroy' else 'changed', moment)
+    return driver.Event(uuid, 'gone' if event['Action'] == 'destroy' else 'changed', moment,
+                        attributes.get(state.LABEL_HOST))
 
 
 class Stream:

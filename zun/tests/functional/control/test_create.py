@@ -187,7 +187,7 @@ class CreateTest(world.TestCase):
     def test_statements(self):
         with engine.statement_counter() as counter:
             self._create()
-        self.assertLessEqual(counter.count, 8, counter.statements)
+        self.assertLessEqual(counter.count, 7, counter.statements)
 
 
 class ImageValidationTest(world.TestCase):

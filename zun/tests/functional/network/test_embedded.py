@@ -349,6 +349,7 @@ class DeleteTest(EmbeddedTestCase):
         first = self.create()
         self.engine.delete(first.uuid)
         self.useFixture(database.SqliteDatabase())
+        self.driver = embedded.EmbeddedDriver(engine=self.engine)
         embedded_networks.get_or_create(uuidutils.generate_uuid(), POOL, 24, 1500)
         again = self.run_container()
         self.assertEqual('10.231.1.2', self.address(again))
