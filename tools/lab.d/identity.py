@@ -11,11 +11,14 @@ ENDPOINTS = {
     "neutron": ("network", os.environ["LAB_NETWORK_URL"]),
     "zun": ("container", os.environ["LAB_CONTAINER_URL"].rstrip("/") + "/v1"),
 }
+if os.environ.get("LAB_IMAGE_URL"):
+    ENDPOINTS["glance"] = ("image", os.environ["LAB_IMAGE_URL"])
 PROJECTS = ("service", "demo", "other")
 USERS = {  # user: {project: roles}
     "zun": {"service": ("admin", "service")},
     "placement": {"service": ("admin", "service")},
     "neutron": {"service": ("admin", "service")},
+    "glance": {"service": ("admin", "service")},
     "demo": {"demo": ("member",)},
     "other": {"other": ("member",)},
     "admin": {"demo": ("admin",)},

@@ -16,9 +16,12 @@
 : "${LAB_KEYSTONE_PORT:=15000}"
 : "${LAB_PLACEMENT_PORT:=18778}"
 : "${LAB_NETWORK_PORT:=19696}"
+: "${LAB_GLANCE_PORT:=19292}"
 : "${LAB_REGISTRY_PORT:=15050}"
 : "${LAB_AUTH_REGISTRY_PORT:=15051}"
 : "${LAB_DOCKER_PORT:=12375}"
+: "${LAB_WSPROXY_PORT:=16784}"
+: "${LAB_STREAM_PORT:=16785}"      # of the first host of LAB_ZUN_HOSTS; the next have the next ports
 : "${LAB_DOCKER_BIP:=172.30.255.1/24}"
 : "${LAB_DOCKER_BRIDGE:=br-lab}"   # of the private dockerd; give each lab on a machine its own
 : "${LAB_DOCKER_PRIVATE:=0}"       # 1: start a dockerd of our own, on TCP and its own socket

@@ -150,6 +150,48 @@ CONF
 }
 down_placement() { reap placement; }
 
+# --- images, with files on disk (not part of `up` without arguments) ----------------------------------
+up_glance() {
+    [ -x "$LAB_VENV/bin/glance-manage" ] || "$LAB_VENV/bin/pip" install -q -r "$LAB_SELF/requirements-glance.txt" >>"$LAB_LOG/pip.log" 2>&1 \
+        || die "pip install of glance failed, see $LAB_LOG/pip.log"
+    local etc=$LAB_ETC/glance; mkdir -p "$etc" "$LAB_DATA/glance"; make_db glance
+    cat >"$etc/glance-api.conf" <<CONF
+[DEFAULT]
+log_file = $LAB_LOG/glance-server.log
+enabled_backends = disk:file
+[disk]
+filesystem_store_datadir = $LAB_DATA/glance/images
+[os_glance_staging_store]
+filesystem_store_datadir = $LAB_DATA/glance/staging
+[os_glance_tasks_store]
+filesystem_store_datadir = $LAB_DATA/glance/tasks
+[glance_store]
+default_backend = disk
+[database]
+connection = $(db_url glance)
+[paste_deploy]
+flavor = keystone
+config_file = $LAB_VENV/etc/glance/glance-api-paste.ini
+[keystone_authtoken]
+www_authenticate_uri = $LAB_AUTH_URL
+auth_url = $LAB_AUTH_URL
+auth_type = password
+username = glance
+password = $LAB_PASSWORD
+project_name = service
+user_domain_name = Default
+project_domain_name = Default
+service_token_roles_required = true
+CONF
+    [ -e "$etc/.ready" ] || { "$LAB_VENV/bin/glance-manage" --config-file "$etc/glance-api.conf" db_sync >"$LAB_LOG/glance-db.log" 2>&1; touch "$etc/.ready"; }
+    export LAB_AUTH_URL LAB_PASSWORD LAB_REGION LAB_CONTAINER_URL
+    LAB_PLACEMENT_URL=http://$LAB_HOST:$LAB_PLACEMENT_PORT LAB_NETWORK_URL=http://$LAB_HOST:$LAB_NETWORK_PORT \
+        LAB_IMAGE_URL=http://$LAB_HOST:$LAB_GLANCE_PORT "$LAB_PYTHON" "$LAB_SELF/identity.py"
+    OS_GLANCE_CONFIG_DIR=$etc serve_wsgi glance "$LAB_GLANCE_PORT" glance.wsgi.api:application
+    wait_for glance http_ok "http://$LAB_HOST:$LAB_GLANCE_PORT/healthcheck"
+}
+down_glance() { reap glance; }
+
 # --- network API (in-memory stand-in) --------------------------------
 up_network() {
     spawn network "$LAB_PYTHON" "$LAB_SELF/netapi.py" --host "$LAB_HOST" --port "$LAB_NETWORK_PORT" \

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Zun's own services: zun-api, zun-scheduler, and one zun-compute for each of $LAB_ZUN_HOSTS.
+# Zun's own services: zun-api, zun-scheduler, zun-wsproxy, and one zun-compute for each of $LAB_ZUN_HOSTS.
+
+. "$LAB_SELF/tls.sh"
 
 zun_bin() { echo "$LAB_ZUN_VENV/bin/$1"; }
 zun_auth() {   # the service user, for both option groups
@@ -14,7 +16,7 @@ project_domain_name = Default
 CONF
 }
 write_zun_conf() {
-    local etc=$LAB_ETC/zun host; mkdir -p "$etc" "$LAB_DATA/zun"
+    local etc=$LAB_ETC/zun host port=$LAB_STREAM_PORT; mkdir -p "$etc" "$LAB_DATA/zun"
     cat >"$etc/zun.conf" <<CONF
 [DEFAULT]
 transport_url = $LAB_TRANSPORT_URL
@@ -46,12 +48,34 @@ reap_interval = 5
 reap_after = 20
 [docker]
 api_url = $LAB_DOCKER_HOST
+[console]
+ca_file = $etc/tls/ca.pem
+proxy_cert_file = $etc/tls/zun-wsproxy.pem
+proxy_key_file = $etc/tls/zun-wsproxy.key
+[websocket_proxy]
+base_url = ws://$LAB_HOST:$LAB_WSPROXY_PORT/
+wsproxy_host = $LAB_HOST
+wsproxy_port = $LAB_WSPROXY_PORT
 ${LAB_ZUN_EXTRA:-}
 CONF
+    make_ca "$etc/tls"; make_proxy_cert "$etc/tls"
     for host in $LAB_ZUN_HOSTS; do
-        printf '[DEFAULT]\nhost = %s\nstate_path = %s\nlog_file = zun-compute-%s.log\n[volume]\nvolume_dir = %s\n' \
-            "$host" "$LAB_DATA/zun/$host" "$host" "$LAB_DATA/zun/$host/mnt" >"$etc/$host.conf"
+        make_node_cert "$etc/tls" "$host" "$LAB_HOST"
         mkdir -p "$LAB_DATA/zun/$host"
+        cat >"$etc/$host.conf" <<CONF
+[DEFAULT]
+host = $host
+state_path = $LAB_DATA/zun/$host
+log_file = zun-compute-$host.log
+[volume]
+volume_dir = $LAB_DATA/zun/$host/mnt
+[console]
+listen_address = $LAB_HOST
+listen_port = $port
+cert_file = $etc/tls/$host.pem
+key_file = $etc/tls/$host.key
+CONF
+        port=$((port + 1))
     done
 }
 new_key() {
@@ -75,16 +99,17 @@ up_zun() {
         || { tail -5 "$LAB_LOG/zun-db-manage.log" >&2; die "database upgrade failed"; }
     control_zun start
 }
-down_zun() { control_zun stop nodes scheduler api; }
+down_zun() { control_zun stop nodes wsproxy scheduler api; }
 up_api() { spawn zun-api "$(zun_bin zun-api)" --config-file "$LAB_ETC/zun/zun.conf"; }
+up_wsproxy() { spawn zun-wsproxy "$(zun_bin zun-wsproxy)" --config-file "$LAB_ETC/zun/zun.conf"; }
 up_scheduler() { spawn zun-scheduler "$(zun_bin zun-scheduler)" --config-file "$LAB_ETC/zun/zun.conf"; }
 kill_tree() { # NAME: -9 for the recorded process and its workers at once; they are a session of their own
     local pid; pid=$(cat "$LAB_RUN/$1.pid") && kill -KILL -- "-$pid" 2>/dev/null || true
     rm -f "$LAB_RUN/$1.pid"
 }
-service_names() { # api | scheduler | nodes ...: names of the processes; all without arguments
+service_names() { # api | scheduler | wsproxy | nodes ...: names of the processes; all without arguments
     local part
-    [ $# -gt 0 ] || set -- api scheduler nodes
+    [ $# -gt 0 ] || set -- api scheduler wsproxy nodes
     for part; do
         if [ "$part" = nodes ]; then printf 'zun-compute-%s\n' $LAB_ZUN_HOSTS; else echo "zun-$part"; fi
     done
@@ -93,14 +118,16 @@ start_service() { # NAME
     case $1 in
     zun-api) up_api ;;
     zun-scheduler) up_scheduler ;;
+    zun-wsproxy) up_wsproxy ;;
     zun-compute-*) up_node "${1#zun-compute-}" ;;
     esac
 }
 zun_ready() {
     wait_for zun-api http_ok "$LAB_CONTAINER_URL/healthcheck"
+    wait_for zun-wsproxy http_ok "http://$LAB_HOST:$LAB_WSPROXY_PORT/"
     wait_for "zun-compute-${LAB_ZUN_HOSTS%% *}" nodes_ready
 }
-control_zun() { # stop|kill|start [api|scheduler|nodes]...: what a test does to the services
+control_zun() { # stop|kill|start [api|scheduler|wsproxy|nodes]...: what a test does to the services
     local verb=$1 name; shift
     NODES_SINCE=$(sql -N -e 'select utc_timestamp()')
     for name in $(service_names "$@"); do

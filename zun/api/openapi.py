@@ -24,6 +24,18 @@ _LISTS = {
     'usages': 'Show what is in use too.',
     'expand': 'No effect.',
 }
+_IDENTS = {
+    'capsule_ident': 'Uuid or name of the capsule.',
+    'class_name': 'Name of the class.',
+    'container_ident': 'Uuid or name of the container.',
+    'host_ident': 'Uuid or name of the host.',
+    'image': 'Words to search for.',
+    'image_uuid': 'Uuid of the image.',
+    'neutron_net_id': 'Id of the network in Neutron.',
+    'project_id': 'Id of the project.',
+    'registry_ident': 'Uuid or name of the registry.',
+    'request_id': 'Id of the request.',
+}
 _FILTER = 'Only items with this value; repeated: with any of these.'
 _OPTIONS = {'optionMinimum': 'minimum', 'optionMaximum': 'maximum'}
 
@@ -101,7 +113,8 @@ def _answer(operation: handler.Operation) -> Json:
 
 def _parameters(operation: handler.Operation, version: microversions.Version) -> list[Json]:
     found: list[Json] = [
-        {'name': name, 'in': 'path', 'required': True, 'schema': {'type': 'string'}}
+        {'name': name, 'in': 'path', 'required': True, 'schema': {'type': 'string'},
+         'description': _IDENTS[name]}
         for name in _IDENT.findall(operation.path)]
     if operation.path:
         found.append({'$ref': '#/components/parameters/version'})
@@ -130,8 +143,7 @@ def _described(schema: api_schema.Schema, version: microversions.Version) -> Jso
         since = max(microversions.parse(field.since),
                     microversions.parse(field.gate or field.since))
         note = f' Since {since}.' if since > microversions.MIN else ''
-        properties[field.name] = {**field.type.schema,
-                                  'description': field.description + note}
+        properties[field.name] = {**field.document, 'description': field.description + note}
     return {**compiled.document, 'title': schema.name, 'properties': properties}
 
 

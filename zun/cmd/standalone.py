@@ -7,6 +7,7 @@ from zun.cmd import program
 from zun.cmd import scheduler
 from zun.compute import service as compute
 import zun.conf
+from zun.console import service as console
 from zun.wsgi import server
 
 CONF = zun.conf.CONF
@@ -17,7 +18,8 @@ class StandaloneService(service.ServiceBase):
 
     def __init__(self) -> None:
         self._parts: list[service.ServiceBase] = [scheduler.build(), compute.ComputeService(),
-                       server.ApiService()]
+                       server.ApiService(),
+                       console.ProxyService()]
 
     def start(self) -> None:
         for part in self._parts:

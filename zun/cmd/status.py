@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""zun-status: what an operator should know before an upgrade."""
+"""zun-status: what an operator should know before an upgrade, of the ledger and of a host.
 
+``allocations`` and ``orphans`` end with 3 when something differs, ``host`` when the host is not
+empty.
+"""
+
+import collections.abc
 import shutil
 import sys
 import typing as ty
@@ -10,14 +15,23 @@ from oslo_upgradecheck import common_checks
 from oslo_upgradecheck import upgradecheck
 import sqlalchemy as sa
 
+from zun.cmd import orphans
 from zun.common import config
+from zun.common import exception
 import zun.conf
 from zun.conf import base
+from zun.control import allocations
+from zun.control import hosts
 from zun.db import engine
 from zun.db import migration
 from zun.db import models
+from zun.placement import ledger
 
 CONF = zun.conf.CONF
+
+#: Exit codes beside those of the upgrade check.
+DIFFERENT = 3
+UNUSABLE = 255
 
 Code = upgradecheck.Code
 Result = upgradecheck.Result
@@ -99,14 +113,84 @@ class Checks(upgradecheck.UpgradeCommands):
     )
 
 
+def _table(headers: collections.abc.Sequence[str],
+           found: collections.abc.Iterable[collections.abc.Sequence[ty.Any]]) -> None:
+    """Print rows under headers, each column as wide as it needs to be."""
+    lines = [headers, *([str(cell) for cell in row] for row in found)]
+    widths = [max(len(line[number]) for line in lines) for number in range(len(headers))]
+    for line in lines:
+        print('  '.join(cell.ljust(width)
+                        for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _amounts(resources: ledger.Resources) -> str:
+    return ' '.join(f'{name}={amount}' for name, amount in sorted(resources.items())) or '-'
+
+
+_REPAIRED = {None: 'no', True: 'yes', False: 'failed'}
+
+
+def _allocations() -> int:
+    if CONF.scheduler.driver != 'filter_scheduler':
+        print(f'[scheduler]/driver {CONF.scheduler.driver} allocates nothing: nothing to audit.')
+        return 0
+    found = allocations.differences(ledger.load(), CONF.command.only_host, CONF.command.repair)
+    if not found:
+        print('Ledger and containers agree.')
+        return 0
+    _table(['HOST', 'DIFFERENCE', 'CONSUMER', 'LEDGER', 'CONTAINER', 'REPAIRED'],
+           [(item.host, item.kind, item.consumer or item.provider, _amounts(item.held),
+             _amounts(item.wanted), _REPAIRED[item.repaired]) for item in found])
+    return 0 if all(item.repaired for item in found) else DIFFERENT
+
+
+def _host() -> int:
+    found = hosts.report(ledger.load(), CONF.command.hostname)
+    service = found.service
+    state = 'none' if service is None else ', '.join((
+        'disabled' if service.disabled else 'enabled', 'up' if service.is_up() else 'down',
+        *(['forced down'] if service.forced_down else [])))
+    reason = service.disabled_reason if service is not None else None
+    _table(['HOST', found.host], [
+        ('service', f'{state} ({reason})' if reason else state),
+        ('new containers', 'no' if found.closed else 'yes'),
+        *((f'containers {status or "without a status"}', count)
+          for status, count in found.containers.items()),
+        ('containers', sum(found.containers.values())),
+        ('allocations', f'{found.consumers} ({_amounts(found.held)})'),
+        ('drained', 'yes' if found.drained else 'no')])
+    return 0 if found.drained else DIFFERENT
+
+
+def _add_parsers(subparsers: ty.Any) -> None:
+    upgrade = subparsers.add_parser('upgrade', help='is the cloud ready for an upgrade?')
+    upgrade.add_argument('check')
+    upgrade.add_argument('--json', action='store_true', help='print JSON instead of a table')
+    upgrade.set_defaults(action_fn=Checks().check)
+    audit = subparsers.add_parser(
+        'allocations', help='compare the resource ledger with the containers, both ways')
+    audit.add_argument('--host', dest='only_host', help='only this host')
+    audit.add_argument('--repair', action='store_true',
+                       help='make the ledger say what the rows of the containers say')
+    audit.set_defaults(action_fn=_allocations)
+    orphans.add_parser(subparsers).set_defaults(
+        action_fn=lambda: DIFFERENT if orphans.show(_table) else 0)
+    left = subparsers.add_parser('host', help='what is left on a host')
+    left.add_argument('hostname')
+    left.set_defaults(action_fn=_host)
+
+
 def main() -> int:
-    config.set_config_defaults()
+    CONF.register_cli_opt(cfg.SubCommandOpt('command', handler=_add_parsers))
+    upgradecheck.CONF = CONF  # where it looks for --json
     try:
-        return upgradecheck.main(CONF, project=config.PROJECT, upgrade_command=Checks(),
-                                 argv=sys.argv[1:])
-    except cfg.Error as error:
+        config.parse_args(sys.argv[1:], program='zun-status')
+        if CONF.command.name == 'upgrade':
+            return upgradecheck.run(CONF)
+        return int(CONF.command.action_fn())
+    except (cfg.Error, exception.ZunException) as error:
         print(f'zun-status: {error}', file=sys.stderr)
-        return 255
+        return UNUSABLE
 
 
 if __name__ == '__main__':

@@ -428,6 +428,10 @@ class OperationNotSupported(ZunException):
     code = 501
 
 
+class ServiceMissing(OperationNotSupported):
+    template = 'This cloud has no %(service)s.'
+
+
 class ContainerHostNotUp(ZunException):
     template = 'The host of container %(container)s is not up.'
     code = 503
@@ -435,6 +439,11 @@ class ContainerHostNotUp(ZunException):
 
 class DockerError(ZunException):
     template = 'Docker internal error: %(error_msg)s.'
+
+
+class RegistryUnavailable(DockerError):
+    template = 'The registry cannot be searched: %(error_msg)s.'
+    code = 503
 
 
 class EngineUnavailable(DockerError):

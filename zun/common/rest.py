@@ -13,10 +13,6 @@ _REFUSALS = {401: exception.NotAuthorized, 403: exception.NotAuthorized,
              409: exception.Conflict}
 
 
-class ServiceMissing(exception.ZunException):
-    template = 'This cloud has no service for the %(service)s.'
-
-
 class Rest:
     """One service, asked with one identity.
 
@@ -46,8 +42,8 @@ class Rest:
         try:
             session = self._adapter or self._begin()
             answer = session.request(self._root + path, method, **kwargs)
-        except (ks_exceptions.OptionError, ks_exceptions.EmptyCatalog):
-            raise ServiceMissing(service=self._title) from None
+        except (ks_exceptions.OptionError, ks_exceptions.EndpointNotFound):
+            raise exception.ServiceMissing(service=self._title) from None
         except ks_exceptions.ClientException as error:
             raise exception.ZunException(f'The {self._title} does not answer: {error}') from error
         if answer.status_code in absent:
@@ -60,7 +56,7 @@ class Rest:
         session = self._connect()
         endpoint = session.get_endpoint()
         if not endpoint:
-            raise ServiceMissing(service=self._title)
+            raise exception.ServiceMissing(service=self._title)
         base = endpoint.rstrip('/')
         self._root = base if self._version in base else base + self._version
         self._adapter = session

@@ -41,11 +41,12 @@ SG_REMOVING = 'sg_removing'
 NETWORK_ATTACHING = 'network_attaching'
 NETWORK_DETACHING = 'network_detaching'
 CONTAINER_REBUILDING = 'container_rebuilding'
+CONTAINER_UPDATING = 'container_updating'
 
 TASK_STATES = (IMAGE_PULLING, CONTAINER_CREATING, CONTAINER_STARTING, CONTAINER_DELETING,
                CONTAINER_STOPPING, CONTAINER_REBOOTING, CONTAINER_PAUSING, CONTAINER_UNPAUSING,
                CONTAINER_KILLING, SG_ADDING, SG_REMOVING, NETWORK_ATTACHING, NETWORK_DETACHING,
-               CONTAINER_REBUILDING)
+               CONTAINER_REBUILDING, CONTAINER_UPDATING)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,7 +101,7 @@ ACTIONS: dict[str, Action] = {action.name: action for action in (
     _action('stats', RUNNING, waits=True),
     _action('add_security_group', *_SETTLED, task_state=SG_ADDING, recorded=True),
     _action('remove_security_group', *_SETTLED, task_state=SG_REMOVING, recorded=True),
-    _action('resize_container', *_SETTLED),
+    _action('resize_container', *_SETTLED, task_state=CONTAINER_UPDATING),
     _action('network_attach', *_SETTLED, task_state=NETWORK_ATTACHING, recorded=True),
     _action('network_detach', *_SETTLED, task_state=NETWORK_DETACHING, recorded=True),
 )}

@@ -6,6 +6,7 @@ Creating that it has not admitted yet. Each place is taken in one transaction th
 host's named lock, so that two of them queue.
 """
 
+import collections.abc
 import dataclasses
 import math
 import typing as ty
@@ -25,6 +26,8 @@ from zun.db import rows
 _CONTAINER = models.container
 _REQUEST = models.container_request
 _OWN = (models.CONTAINER, models.CAPSULE)
+
+Step = collections.abc.Callable[[orm.Session], None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,10 +72,12 @@ def lacking(room: Amounts, used: Amounts, wanted: Amounts) -> str | None:
 
 
 @engine.retry
-def admit(host: str, container_uuid: str, generation: int, wanted: Amounts, room: Amounts) -> None:
+def admit(host: str, container_uuid: str, generation: int, wanted: Amounts, room: Amounts,
+          further: collections.abc.Iterable[Step] = ()) -> None:
     """Take a place for a container, again when it has one.
 
     :param generation: of its request, which is marked as claimed
+    :param further: take what else it needs, under the same lock; they may be called again
     :raises ResourcesUnavailable: it does not fit
     :raises Conflict: the request has moved on
     """
@@ -82,6 +87,8 @@ def admit(host: str, container_uuid: str, generation: int, wanted: Amounts, room
         mine = {'container_uuid': container_uuid, 'generation': generation}
         if rows.update(session, _REQUEST, mine, {'claimed': True}) is None:
             raise exception.Conflict(f'The request of {container_uuid} has moved on.')
+        for step in further:
+            step(session)
 
 
 @engine.retry

@@ -6,10 +6,14 @@ unhealthy; what ran before the engine went away, and should run, is started.
 """
 
 import collections.abc
+import datetime
+import functools
 import time
 import typing as ty
 
 from oslo_log import log as logging
+from oslo_utils import timeutils
+from oslo_utils import uuidutils
 
 from zun import objects
 from zun.common import context as zun_context
@@ -18,16 +22,22 @@ from zun.common import states
 from zun.compute import node as compute_node
 from zun.compute import operations
 import zun.conf
+from zun.container import driver as container_driver
 
 CONF = zun.conf.CONF
 LOG = logging.getLogger(__name__)
 
 MISSING = 'The container is missing in the engine.'
 UNHEALTHY = 'unhealthy'
+_ALWAYS = 'always'
 _ENDED = (states.STOPPED, states.DEAD)
 _RAN = (states.RUNNING, states.RESTARTING, states.PAUSED)
-_RESTARTED = ('always', 'unless-stopped')
+_RESTARTED = (_ALWAYS, 'unless-stopped')
+#: Actions that say whether a container is to run.
+_POWER = frozenset({'create', 'start', 'stop', 'reboot', 'rebuild', 'kill'})
 _SECOND_LOOK = 2.0
+#: Between the end of what is removed by force and the second look.
+_JUST_NOW = datetime.timedelta(seconds=15)
 _FIRST_PAUSE = 10.0
 _LONGEST_PAUSE = 600.0
 _WINDOW = 3600.0
@@ -51,6 +61,8 @@ def vanished(node: compute_node.Node, container: 'objects.Container',
     """The engine, which is well, has no such container. Said twice, it is true."""
     uuid, now = container.uuid, time.monotonic()
     if container.status == states.ERROR:
+        if lost(container, None):
+            repair(node, uuid, 'rebuild', {'run': _was_running(container)})
         return
     first = node.missing.setdefault(uuid, now)
     if now - first < _SECOND_LOOK:
@@ -62,14 +74,40 @@ def vanished(node: compute_node.Node, container: 'objects.Container',
         _record(node, container, 'delete', {'force': False, 'stop': False}, 'remove',
                 status=states.DELETING)
         return
-    ran, before = container.status in _RAN, container.status
+    ran, before = container.status in _RAN or _ended_just_now(container), container.status
     container.status, container.status_reason = states.ERROR, MISSING
+    if ran:
+        container.exit_code = None
     try:
         container.save(expected={'host': node.host, 'status': before, 'task_state': None})
     except (exception.Conflict, exception.ContainerNotFound):
         return
     if container.auto_heal:
-        _repair(node, uuid, 'rebuild', {'run': ran})
+        repair(node, uuid, 'rebuild', {'run': ran})
+
+
+def lost(container: 'objects.ContainerBase',
+         seen: container_driver.Observed | None) -> bool:
+    """Whether a container in Error is one that could not be made anew, which is tried again.
+
+    :param seen: the engine's view
+    """
+    return (seen is None and container.status == states.ERROR
+            and isinstance(container, objects.Container)
+            and container.obj_attr_is_set('auto_heal') and bool(container.auto_heal)
+            and bool(container.container_id))
+
+
+def _ended_just_now(container: 'objects.Container') -> bool:
+    """Whether it ended as it was removed, which tells nothing of what its user wants."""
+    ended = container.finished_at
+    return (ended is not None and timeutils.utcnow() - ended < _JUST_NOW
+            and not _stopped_by_its_user(container))
+
+
+def _was_running(container: 'objects.Container') -> bool:
+    """Whether it ran when it was last seen; Error has taken the place of its status."""
+    return container.started_at is not None and container.exit_code is None
 
 
 def found(node: compute_node.Node, uuid: str) -> None:
@@ -83,20 +121,39 @@ def consequences(node: compute_node.Node, container: 'objects.Container', before
 
     :param before: its status before this look
     """
+    policy = (container.restart_policy or {}).get('Name')
     if container.auto_remove and container.status in _ENDED:
         _record(node, container, 'delete', {'force': False, 'stop': False}, 'remove',
                 status=states.DELETING)
     elif container.auto_heal and container.health == UNHEALTHY:
-        _repair(node, container.uuid, 'reboot', {'timeout': None})
-    elif after_gap and before in _RAN and container.status == states.STOPPED:
-        policy = (container.restart_policy or {}).get('Name')
-        if policy in _RESTARTED or CONF.compute.resume_container_state:
-            LOG.info('Container %s ran before the engine went away: it is started', container.uuid)
-            _record(node, container, 'start', {}, 'recover')
+        repair(node, container.uuid, 'reboot', {'timeout': None})
+    elif (before == states.STOPPED and container.status == states.RUNNING
+          and policy == _ALWAYS and _stopped_by_its_user(container)):
+        LOG.info('Container %s was stopped by its user, and the engine has started it: it is '
+                 'stopped again', container.uuid)
+        _record(node, container, 'stop', {'timeout': None}, 'recover')
+    elif (after_gap and before in _RAN and container.status == states.STOPPED
+          and (policy in _RESTARTED or CONF.compute.resume_container_state)):
+        LOG.info('Container %s ran before the engine went away: it is started', container.uuid)
+        _record(node, container, 'start', {}, 'recover')
 
 
-def _repair(node: compute_node.Node, uuid: str, verb: str, args: dict[str, ty.Any]) -> None:
-    """Repair a container when its pause is over; give up after too many repairs."""
+def _stopped_by_its_user(container: 'objects.Container') -> bool:
+    """Whether the last that was asked of it, with success, is that it ends."""
+    for action in objects.ContainerAction.get_by_container_uuid(
+            zun_context.get_admin_context(), container.uuid):
+        if action.action in _POWER and action.message is None:
+            return action.action == 'stop'
+    return False
+
+
+def repair(node: compute_node.Node, uuid: str, verb: str, args: dict[str, ty.Any],
+           ill: collections.abc.Callable[[], 'objects.ContainerBase | None'] | None = None,
+           ) -> None:
+    """Repair a container or capsule when its pause is over; give up after too many repairs.
+
+    :param ill: reads it anew, and answers None when it needs no repair any more
+    """
     key = f'heal {uuid}'
     if node.timer.waits(key):
         return
@@ -108,29 +165,46 @@ def _repair(node: compute_node.Node, uuid: str, verb: str, args: dict[str, ty.An
         LOG.error('Container %s is not repaired: %d attempts within an hour', uuid, len(repairs))
         return
     LOG.warning('Container %s is repaired by %s in %.0f s', uuid, verb, delay)
-    node.timer.after(delay, key, _begin_repair, node, uuid, verb, args)
+    node.timer.after(delay, key, _begin_repair, node, uuid, verb, args,
+                     ill or functools.partial(_ill, node, uuid, verb))
 
 
-def _begin_repair(node: compute_node.Node, uuid: str, verb: str, args: dict[str, ty.Any]) -> None:
+def _ill(node: compute_node.Node, uuid: str, verb: str) -> 'objects.Container | None':
+    """The container, when it still needs that repair."""
+    container = objects.Container.get_by_uuid(zun_context.get_admin_context(), uuid)
+    if not container.auto_heal or container.task_state is not None:
+        return None
+    if verb == 'reboot':
+        return container if container.health == UNHEALTHY else None
     try:
-        container = objects.Container.get_by_uuid(zun_context.get_admin_context(), uuid)
+        node.engine.inspect(container)
+    except exception.EngineGone:
+        return container if container.status == states.ERROR else None
+    except exception.ZunException as error:
+        LOG.info('Container %s is not repaired now: %s', uuid, error.message)
+    return None
+
+
+def _begin_repair(node: compute_node.Node, uuid: str, verb: str, args: dict[str, ty.Any],
+                  ill: collections.abc.Callable[[], 'objects.ContainerBase | None']) -> None:
+    try:
+        container = ill()
     except exception.ContainerNotFound:
         return
-    ill = container.health == UNHEALTHY if verb == 'reboot' else (
-        container.status == states.ERROR and container.status_reason == MISSING)
-    if ill and container.auto_heal and container.task_state is None:
+    if container is not None:
         node.repairs.setdefault(uuid, []).append(time.monotonic())
         _record(node, container, verb, args, 'heal')
 
 
-def _record(node: compute_node.Node, container: 'objects.Container', verb: str,
+def _record(node: compute_node.Node, container: 'objects.ContainerBase', verb: str,
             args: dict[str, ty.Any], why: str, status: str | None = None) -> None:
     """Accept an operation of the agent's own, and queue it.
 
-    :param why: request id is ``<why>-<uuid>``
+    :param why: its request id begins with it
     """
-    context = operations.acting(zun_context.get_admin_context(), container,
-                                f'{why}-{container.uuid}')
+    context = operations.acting(
+        zun_context.get_admin_context(), ty.cast(objects.Container, container),
+        f'{why}-{uuidutils.generate_uuid()}')
     try:
         objects.ContainerRequest.record(context, container.uuid, verb, args,
                                         expected_status=container.status, status=status,

@@ -24,12 +24,12 @@ LOG = logging.getLogger(__name__)
 BINARY = 'zun-compute'
 
 
-def lock() -> ty.IO[str]:
-    """Take the lock of this host's name; it is held as long as the file is open.
+def lock(host: str) -> ty.IO[str]:
+    """Take the lock of a host's name; it is held as long as the file is open.
 
     :raises ConfigInvalid: another agent of this name runs on this machine
     """
-    path = os.path.join(CONF.state_path, f'{BINARY}-{CONF.host}.lock')
+    path = os.path.join(CONF.state_path, f'{BINARY}-{host}.lock')
     try:
         os.makedirs(CONF.state_path, exist_ok=True)
         held = open(path, 'w')  # noqa: SIM115 - closed by the owner
@@ -41,17 +41,18 @@ def lock() -> ty.IO[str]:
     except OSError:
         held.close()
         raise exception.ConfigInvalid(
-            error_msg=f'Another zun-compute runs for host {CONF.host} (lock {path}).') from None
+            error_msg=f'Another zun-compute runs for host {host} (lock {path}).') from None
     return held
 
 
-def disabled(host: str) -> bool:
+def closed(host: str) -> bool:
     """Whether an administrator keeps new containers off this host."""
     try:
-        return bool(objects.ZunService.get_by_host_and_binary(
-            zun_context.get_admin_context(), host, BINARY).disabled)
+        service = objects.ZunService.get_by_host_and_binary(
+            zun_context.get_admin_context(), host, BINARY)
     except exception.ZunServiceNotFound:
         return False
+    return bool(service.disabled or service.forced_down)
 
 
 class Heartbeat:

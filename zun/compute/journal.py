@@ -12,20 +12,17 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from zun import objects
-from zun.common import context as zun_context
-from zun.common import exception
 from zun.db import columns
 from zun.db import containers
 from zun.db import engine
 from zun.db import models
 from zun.db import rows
 
-_CONTAINER = models.container
 _REQUEST = models.container_request
 _ACTION = models.container_actions
 _EVENT = models.container_actions_events
-_CONTAINER_WIDTH = len(_CONTAINER.columns)
 _LONGEST = 60000
+SUPERSEDED = 'It was interrupted, and a later operation took its place.'
 _NOTHING: dict[str, ty.Any] = {'operation': None, 'operation_args': {}, 'operation_id': None,
                                'operation_time': None}
 
@@ -46,27 +43,6 @@ class Outcome:
     def result(self) -> str:
         """As events and actions show it."""
         return 'Error' if self.failed else 'Success'
-
-
-def load(context: zun_context.RequestContext,
-         uuid: str) -> 'tuple[objects.Container, objects.ContainerRequest]':
-    """A container and its request as they are now.
-
-    :param context: sees all projects
-    :raises ContainerNotFound: there is no such container; capsules are none
-    """
-    statement = sa.select(_CONTAINER, _REQUEST).select_from(_CONTAINER.outerjoin(
-        _REQUEST, _REQUEST.c.container_uuid == _CONTAINER.c.uuid)).where(
-        _CONTAINER.c.uuid == uuid, _CONTAINER.c.container_type == models.CONTAINER)
-    with engine.reader() as session:
-        found = session.execute(statement).first()
-    if found is None:
-        raise exception.ContainerNotFound(container=uuid)
-    own = dict(zip(_CONTAINER.columns.keys(), found[:_CONTAINER_WIDTH], strict=True))
-    asked = dict(zip(_REQUEST.columns.keys(), found[_CONTAINER_WIDTH:], strict=True))
-    request = objects.ContainerRequest.get(context, uuid) if asked['id'] is None \
-        else objects.ContainerRequest.from_row(context, asked)
-    return objects.Container.from_row(context, own), request
 
 
 @engine.retry
@@ -125,9 +101,10 @@ def end(container_uuid: str, request_id: str | None, outcome: Outcome,
 
 def _close_events(session: orm.Session, container_uuid: str, request_id: str | None,
                   outcome: Outcome) -> None:
-    own = sa.select(_ACTION.c.id).where(*_actions(container_uuid, request_id))
+    # A subquery would have MariaDB 10 read, and lock, every event there is.
     session.execute(sa.update(_EVENT).where(
-        _EVENT.c.action_id.in_(own), _EVENT.c.finish_time.is_(None)).values(
+        _EVENT.c.action_id == _ACTION.c.id, *_actions(container_uuid, request_id),
+        _EVENT.c.finish_time.is_(None)).values(
         finish_time=columns.utcnow(), result=outcome.result,
         details=outcome.details and outcome.details[-_LONGEST:],
         traceback=outcome.trace and outcome.trace[-_LONGEST:]))
@@ -140,6 +117,31 @@ def _close(session: orm.Session, container_uuid: str, request_id: str | None,
         finish_time=columns.utcnow(), message=outcome.result if outcome.failed else None))
     rows.update(session, _REQUEST, {'container_uuid': container_uuid, 'operation_id': request_id},
                 _NOTHING)
+
+
+@engine.retry
+def supersede(container_uuid: str, request_id: str | None,
+              names: ty.Collection[str]) -> int:
+    """Close the actions that were accepted before another one and lost in a crash.
+
+    :param request_id: whose action stays open; None: of nobody
+    :param names: of the actions that may be closed
+    :returns: how many there were
+    """
+    outcome = Outcome(True, SUPERSEDED)
+    lost = sa.select(_ACTION.c.request_id).where(
+        _ACTION.c.container_uuid == container_uuid, _ACTION.c.finish_time.is_(None),
+        _ACTION.c.action.in_(list(names)), _ACTION.c.request_id.is_distinct_from(request_id))
+    with engine.reader() as session:
+        found = session.scalars(lost).all()
+    if not found:
+        return 0
+    with engine.writer() as session:
+        for own in found:
+            _insert_event(session, container_uuid, own, 'compute__superseded')
+            _close_events(session, container_uuid, own, outcome)
+            _close(session, container_uuid, own, outcome)
+    return len(found)
 
 
 def seen_before(container_uuid: str, request_id: str | None) -> bool:

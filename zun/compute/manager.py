@@ -14,12 +14,15 @@ from zun.common import context as zun_context
 from zun.common import exception
 from zun.compute import node as compute_node
 from zun.compute import operations
+from zun.compute import streams
 from zun.compute.tasks import archive
 from zun.compute.tasks import exec as exec_tasks
 from zun.compute.tasks import images
 from zun.compute.tasks import networks
+import zun.conf
 from zun.rpc import compute as rpc_compute
 
+CONF = zun.conf.CONF
 LOG = logging.getLogger(__name__)
 
 Context = zun_context.RequestContext
@@ -120,26 +123,27 @@ class Manager:
     # Looking into a container -------------------------------------------------------------------
 
     def container_logs(self, context: Context, container_uuid: str, stdout: bool, stderr: bool,
-                       timestamps: bool, tail: int | None, since: str | None) -> str:
+                       timestamps: bool, tail: int | None,
+                       since: str | None) -> str | dict[str, ty.Any]:
         return exec_tasks.logs(self._node, self._own(context, container_uuid), stdout, stderr,
                                timestamps, tail, since)
 
     def container_exec(self, context: Context, container_uuid: str, command: str, run: bool,
                        interactive: bool) -> dict[str, ty.Any]:
-        return exec_tasks.execute(self._node, self._own(context, container_uuid), command, run,
-                                  interactive)
+        return exec_tasks.execute(self._node, context, self._own(context, container_uuid),
+                                  command, run, interactive)
 
     def container_exec_resize(self, context: Context, container_uuid: str, exec_id: str,
                               height: int, width: int) -> None:
-        exec_tasks.resize_exec(self._node, self._own(context, container_uuid), exec_id, height,
+        streams.resize_exec(self._node, self._own(context, container_uuid), exec_id, height,
                                width)
 
     def container_attach(self, context: Context, container_uuid: str) -> str:
-        return exec_tasks.attach(self._node, self._own(context, container_uuid))
+        return streams.prepare_attach(self._node, context, self._own(context, container_uuid))
 
     def container_resize(self, context: Context, container_uuid: str, height: int,
                          width: int) -> None:
-        exec_tasks.resize(self._node, self._own(context, container_uuid), height, width)
+        streams.resize_tty(self._node, self._own(context, container_uuid), height, width)
 
     def container_top(self, context: Context, container_uuid: str,
                       ps_args: str | None) -> dict[str, ty.Any]:
@@ -153,13 +157,24 @@ class Manager:
         return archive.get(self._node, self._own(context, container_uuid), path)
 
     def container_put_archive(self, context: Context, container_uuid: str, path: str,
-                              data: str) -> None:
-        archive.put(self._node, self._own(context, container_uuid), path, data)
+                              data: str, parcel: str | None = None) -> None:
+        archive.put(self._node, self._own(context, container_uuid), path, data, parcel)
+
+    def parcel_get(self, context: Context, container_uuid: str,
+                   parcel: str) -> dict[str, ty.Any]:
+        return self._node.parcels.resume(container_uuid, parcel)
+
+    def parcel_put(self, context: Context, container_uuid: str, parcel: str | None,
+                   data: str) -> str:
+        self._own(context, container_uuid)
+        return self._node.parcels.receive(container_uuid, parcel, data,
+                                          CONF.docker.max_archive_bytes)
 
     def container_commit(self, context: Context, container_uuid: str, repository: str,
                          tag: str | None, image_uuid: str) -> None:
-        archive.commit(self._node, self._own(context, container_uuid), repository, tag,
-                       image_uuid)
+        self._own(context, container_uuid)
+        self._submit(context, container_uuid, 'commit', repository=repository, tag=tag,
+                     image_uuid=image_uuid)
 
     # Images -----------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The host of this agent: its drivers, pools and books, handed to every operation."""
 
+import collections
 import collections.abc
 import contextlib
 import dataclasses
@@ -11,10 +12,15 @@ from zun.common import context as zun_context
 from zun.common import exception
 from zun.common import pools
 from zun.compute import claims
+from zun.compute import image_usage
+from zun.compute import parcels as node_parcels
 from zun.compute import timer as node_timer
 import zun.conf
+from zun.container import capsule as capsule_driver
 from zun.container import driver as container_driver
 from zun.image import driver as image_driver
+from zun.image import flights as image_flights
+from zun.image import glance_store
 from zun.network import driver as network_driver
 from zun.placement import ledger as placement_ledger
 from zun.volume import driver as volume_driver
@@ -45,16 +51,23 @@ class Offer:
 class Node:
     """
     :ivar host: ``[DEFAULT]/host``
+    :ivar capsules: None: this host runs none
     :ivar images: image drivers by name
     :ivar volumes: volume drivers by name
     :ivar lifecycle: the FIFO of operations, by container uuid
-    :ivar pulls: fetching of images, by container or image uuid
+    :ivar pulls: fetching and sending of images, by container or image uuid
+    :ivar flights: images that are fetched now, and who waits for them
+    :ivar parcels: what goes over the bus in parts
+    :ivar store: the image service
+    :ivar usage: which images are in use, or were
     :ivar streams: how many logs, archives and commands may be served at a time
     :ivar timer: second looks and retries
     :ivar provider: of the host in the ledger, once that is known
     :ivar offer: once that is known
     :ivar resume: takes a container's open operation up again
     :ivar changed: tells that usage has changed
+    :ivar pinned: CPUs that shared containers were kept off last
+    :ivar away: how many operations of a container uuid wait for their image
     :ivar attempts: container uuid -> how often its open operation has failed
     :ivar observing: containers whose next look at the engine is queued already
     :ivar missing: container uuid -> when the engine said first that it has none
@@ -65,6 +78,7 @@ class Node:
 
     host: str
     engine: container_driver.ContainerDriver
+    capsules: capsule_driver.CapsuleDriver | None
     network: network_driver.NetworkDriver
     images: dict[str, image_driver.ImageDriver]
     volumes: dict[str, volume_driver.VolumeDriver]
@@ -78,7 +92,14 @@ class Node:
     offer: Offer | None = None
     resume: collections.abc.Callable[[str], None] = lambda uuid: None
     changed: collections.abc.Callable[[], None] = lambda: None
+    flights: image_flights.Flights = dataclasses.field(
+        default_factory=image_flights.Flights)
+    parcels: node_parcels.Parcels = dataclasses.field(default_factory=node_parcels.Parcels)
+    store: glance_store.Store = dataclasses.field(default_factory=glance_store.Store)
+    usage: image_usage.Usage = dataclasses.field(default_factory=image_usage.Usage)
+    pinned: frozenset[int] = frozenset()
     lock: threading.Lock = dataclasses.field(default_factory=threading.Lock)
+    away: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     attempts: dict[str, int] = dataclasses.field(default_factory=dict)
     observing: set[str] = dataclasses.field(default_factory=set)
     missing: dict[str, float] = dataclasses.field(default_factory=dict)
@@ -87,9 +108,21 @@ class Node:
 
     def busy(self, uuid: str) -> bool:
         """Whether an operation on this container waits or runs."""
-        # Work moves between the two pools: one look at each could miss it.
-        return (self.lifecycle.busy(uuid) or self.pulls.busy(uuid)
+        # Work leaves the FIFO and comes back: one look at it could miss it.
+        return (self.lifecycle.busy(uuid) or self.transferring(uuid)
                 or self.lifecycle.busy(uuid))
+
+    def transferring(self, uuid: str) -> bool:
+        """Whether an operation on this container waits for an image, or for its sending."""
+        with self.lock:
+            return self.away[uuid] > 0 or self.pulls.busy(uuid)
+
+    def leave(self, uuid: str, count: int = 1) -> None:
+        """An operation leaves the FIFO to wait for an image; -1: it is back."""
+        with self.lock:
+            self.away[uuid] += count
+            if not self.away[uuid]:
+                del self.away[uuid]
 
     def retry(self, seconds: float, uuid: str) -> None:
         """Take the open operation of a container up again in some seconds."""
@@ -109,13 +142,17 @@ class Node:
             self.streams.release()
 
 
-def build(scheduler: Scheduler) -> Node:
-    """The node of this process, from the configuration; nothing is started."""
+def build(scheduler: Scheduler, host: str | None = None) -> Node:
+    """The node of this process, from the configuration; nothing is started.
+
+    :param host: its name; None: ``[DEFAULT]/host``
+    """
     options = CONF.compute
     engine = container_driver.load()
     return Node(
-        host=CONF.host, engine=engine, network=network_driver.load(engine=engine),
-        images=image_driver.load(), volumes=volume_driver.load(),
+        host=host or CONF.host, engine=engine, capsules=capsule_driver.load(engine),
+        network=network_driver.load(engine=engine), images=image_driver.load(),
+        volumes=volume_driver.load(),
         ledger=placement_ledger.load(), scheduler=scheduler,
         lifecycle=pools.KeyedPool('lifecycle', options.lifecycle_workers,
                                   options.lifecycle_backlog),

@@ -14,6 +14,8 @@ from zun.common import states
 from zun.compute import journal
 from zun.compute import node as compute_node
 from zun.compute import task
+from zun.compute.tasks import capsules
+from zun.compute.tasks import commit
 from zun.compute.tasks import create
 from zun.compute.tasks import delete
 from zun.compute.tasks import networks
@@ -33,7 +35,11 @@ OPERATIONS: dict[str, collections.abc.Callable[..., None]] = {
     'add_security_group': networks.add_security_group,
     'remove_security_group': networks.remove_security_group,
     'network_attach': networks.attach, 'network_detach': networks.detach,
-    'resize_container': update.resize,
+    'resize_container': update.resize, 'commit': commit.commit,
+}
+#: Of capsules; nothing else is asked of them.
+CAPSULE_OPERATIONS: dict[str, collections.abc.Callable[..., None]] = {
+    'create': capsules.create, 'delete': delete.delete, 'rebuild': capsules.rebuild,
 }
 
 
@@ -61,7 +67,8 @@ def perform(job: task.Job, args: dict[str, ty.Any]) -> None:
     job.context.update_store()  # of this thread, for the log
     LOG.debug('Container %s: %s', job.uuid, job.name)
     try:
-        OPERATIONS[job.name](job, **args)
+        known = CAPSULE_OPERATIONS if isinstance(job.container, objects.Capsule) else OPERATIONS
+        known[job.name](job, **args)
     except task.Refused as refused:
         LOG.debug('Container %s: %s', job.uuid, refused)
 
@@ -106,9 +113,10 @@ def load(node: compute_node.Node, context: zun_context.RequestContext, uuid: str
     """
     admin = context.elevated()
     try:
-        container, request = journal.load(admin, uuid)
+        found, request = objects.ContainerRequest.get_with_container(admin, uuid)
     except exception.ContainerNotFound:
         return None
+    container = ty.cast(objects.Container, found)  # or a capsule, which is alike
     name = name or request.operation or ''
     # A scheduler or a reaper sends the create of another one's request.
     own = request.operation == name and request.operation_id

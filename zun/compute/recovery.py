@@ -22,7 +22,9 @@ from zun.compute import observation
 from zun.compute import operations
 from zun.compute import task
 from zun.compute.tasks import create
+from zun.compute.tasks import power
 from zun.compute.tasks import rebuild
+from zun.compute.tasks import update
 from zun.container import driver as container_driver
 
 LOG = logging.getLogger(__name__)
@@ -90,6 +92,17 @@ def decide(row: Open, seen: container_driver.Observed | None) -> Decision:
     return _decide_power(row, seen)
 
 
+def decide_capsule(row: Open) -> Decision:
+    """What to do about a capsule: its operations find out themselves what is there."""
+    if row.operation == 'delete' or row.status == states.DELETING:
+        return Decision.DELETE
+    if row.operation == 'rebuild' or (row.operation, row.status) == ('create', states.CREATING):
+        return Decision.REDO
+    if row.status == states.CREATING or (row.status == states.ERROR and not row.made):
+        return Decision.CLEAR
+    return Decision.CLOSE
+
+
 def _decide_unrecorded(row: Open, seen: container_driver.Observed | None) -> Decision:
     """A row from before operations were recorded, or work that no request asked for."""
     if seen is not None:
@@ -114,11 +127,8 @@ def _decide_rebuild(row: Open, seen: container_driver.Observed | None) -> Decisi
 
 
 def _decide_power(row: Open, seen: container_driver.Observed) -> Decision:
-    reached = {'start': seen.running, 'stop': not seen.running,
-               'pause': seen.status == states.PAUSED,
-               'unpause': seen.status == states.RUNNING,
-               'kill': not seen.running and row.task_state is not None}
-    if reached.get(row.operation or ''):
+    if power.reached(row.operation or '', seen) and (
+            row.operation != 'kill' or row.task_state is not None):
         return Decision.FINISH
     once = row.operation == 'kill' and row.args.get('signal') not in _DEADLY
     if once and row.task_state is not None:
@@ -145,7 +155,7 @@ def resume_all(node: compute_node.Node) -> int:
     context = zun_context.get_admin_context()
     count = 0
     for container, _request in objects.ContainerRequest.list_open_by_host(context, node.host):
-        if isinstance(container, objects.Container) and not node.busy(container.uuid):
+        if not node.busy(container.uuid):
             resume(node, container.uuid)
             count += 1
     return count
@@ -155,18 +165,22 @@ def _resume(node: compute_node.Node, uuid: str) -> None:
     context = zun_context.get_admin_context()
     context.update_store()
     job = operations.load(node, context, uuid)
-    if job is None or job.container.host != node.host or node.pulls.busy(uuid):
+    if job is None or job.container.host != node.host or node.transferring(uuid):
         return
     row = facts(job.container, job.request)
     if not row.any:
         return
+    journal.supersede(uuid, row.operation_id, operations.OPERATIONS)
     try:
         seen = _look(job)
+        if row.task_state == states.CONTAINER_UPDATING:
+            update.settle(job)
     except exception.ZunException as error:
         LOG.info('Container %s is left as it is: %s', uuid, error.message)
         postpone(job)
         return
-    decision = decide(row, seen)
+    capsule = isinstance(job.container, objects.Capsule)
+    decision = decide_capsule(row) if capsule else decide(row, seen)
     LOG.info('Container %s: %s of %s is open (%s, %s): %s', uuid, row.operation,
              row.operation_id, row.status, row.task_state, decision.name)
     failpoints.hit('recovery.decided')
@@ -222,5 +236,6 @@ def _take_over(job: task.Job, seen: container_driver.Observed | None,
     try:
         journal.end(job.uuid, job.context.request_id, task.result_of(job, error), container,
                     expected)
+        failpoints.hit('recovery.closed')
     except (exception.Conflict, exception.ContainerNotFound):
         LOG.info('Container %s was changed during its recovery', job.uuid)

@@ -3,6 +3,7 @@
 
 import asyncio
 import contextlib
+import typing as ty
 
 from oslo_log import log as logging
 from websockets import exceptions as ws_exceptions
@@ -36,7 +37,7 @@ class Relay:
 
     async def run(self, stop: 'asyncio.Future[rpc_stream.Ending]') -> rpc_stream.Ending:
         """Pump until either side ends, or ``stop`` says so."""
-        tasks = [asyncio.ensure_future(each) for each in (
+        tasks: list[asyncio.Future[ty.Any]] = [asyncio.ensure_future(each) for each in (
             self._to_client(), self._to_engine(), self._connection.wait_closed(),
             rpc_stream.beat(self._connection))]
         try:

@@ -6,6 +6,7 @@ container needs.
 """
 
 import contextlib
+import functools
 import math
 import pathlib
 
@@ -15,12 +16,15 @@ from zun import objects
 from zun.common import context as zun_context
 from zun.common import exception
 from zun.compute import claims
+from zun.compute import devices
 from zun.compute import heartbeat
 from zun.compute import node as compute_node
 from zun.compute import numa
+from zun.compute import pinning
 from zun.compute import task
 import zun.conf
 from zun.container import driver as container_driver
+from zun.db import pins
 from zun.placement import ledger
 
 CONF = zun.conf.CONF
@@ -47,7 +51,13 @@ def claim(job: task.Job) -> None:
         raise exception.ResourcesUnavailable(reason='the host cannot limit the size of a disk')
     wanted = claims.Amounts.of(container)
     room = node.offer.room if CONF.compute.claim else claims.UNLIMITED
-    claims.admit(node.host, job.uuid, job.request.generation, wanted, room)
+    dedicated = container.cpu_policy == pins.DEDICATED
+    further = [functools.partial(pinning.pin, job)] if dedicated else []
+    if devices.wanted(job):
+        further.append(functools.partial(devices.claim, job))
+    claims.admit(node.host, job.uuid, job.request.generation, wanted, room, further)
+    if dedicated:
+        pinning.confine(node)
 
 
 def inventories(info: container_driver.HostInfo) -> dict[str, ledger.Inventory]:
@@ -123,11 +133,15 @@ class Tracker:
         node.offer = offer(info)
         row = self._row or self._load()
         used = claims.usage(node.host)
-        for name, value in (facts(info) | usage_facts(info, used)).items():
+        pinning.confine(node)
+        topology = pinning.topology(pins.on_host(node.host), numa.topology())
+        now = facts(info) | usage_facts(info, used) | {'numa_topology': topology}
+        for name, value in now.items():
             if not row.obj_attr_is_set(name) or getattr(row, name) != value:
                 setattr(row, name, value)
         if not row.obj_attr_is_set('uuid'):
             row.create(self._context)
+        self._count_devices(row)
         self._row = row
         if not self._prepared:
             node.ledger.prepare()
@@ -138,6 +152,16 @@ class Tracker:
         if row.obj_what_changed() - _VOLATILE:
             self._save()
         self._report(provider, inventories(info))
+
+    def _count_devices(self, row: 'objects.ComputeNode') -> None:
+        try:
+            pools = devices.refresh(row.uuid, self._node.host)
+        except exception.ZunException as error:
+            LOG.error('[pci]/passthrough_whitelist: %s', error.message)
+            return
+        stored = row.pci_device_pools if row.obj_attr_is_set('pci_device_pools') else None
+        if (pools and pools.to_column()) != (stored and stored.to_column()):
+            row.pci_device_pools = pools
 
     def _save(self) -> None:
         row, self._row = self._row, None  # read again after an error
@@ -152,7 +176,7 @@ class Tracker:
             return objects.ComputeNode(self._context, hostname=self._node.host)
 
     def _report(self, provider: str, offered: dict[str, ledger.Inventory]) -> None:
-        traits = [ledger.DISABLED_TRAIT] if heartbeat.disabled(self._node.host) else []
+        traits = [ledger.DISABLED_TRAIT] if heartbeat.closed(self._node.host) else []
         try:
             self._node.ledger.report(provider, offered, traits)
         except exception.ResourceProviderNotFound:
@@ -174,8 +198,7 @@ def facts(info: container_driver.HostInfo) -> dict[str, object]:
         'stopped_containers': info.stopped_containers, 'architecture': info.architecture,
         'os_type': info.os_type, 'os': info.os, 'kernel_version': info.kernel_version,
         'labels': dict(info.labels), 'runtimes': list(info.runtimes),
-        'enable_cpu_pinning': CONF.compute.enable_cpu_pinning,
-        'numa_topology': numa.topology(), 'pci_device_pools': None}
+        'enable_cpu_pinning': CONF.compute.enable_cpu_pinning}
 
 
 def usage_facts(info: container_driver.HostInfo, used: claims.Usage) -> dict[str, object]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """zun-compute: the agent of one host."""
 
+import collections.abc
 import functools
 import threading
 
@@ -12,13 +13,18 @@ from zun.common import context as zun_context
 from zun.common import exception
 from zun.common import pools
 from zun.compute import heartbeat
+from zun.compute import image_gc
 from zun.compute import manager
 from zun.compute import node as compute_node
 from zun.compute import recovery
 from zun.compute import resources
 from zun.compute import strangers
+from zun.compute import stream_server
+from zun.compute import streams
 from zun.compute import sweep
 from zun.compute import sync
+from zun.compute.tasks import commit
+from zun.compute.tasks import images
 from zun.compute.tasks import volumes
 import zun.conf
 from zun.network import embedded
@@ -35,6 +41,8 @@ _PATIENCE = 5.0
 #: What 0 means for graceful_shutdown_timeout.
 _ENDLESS = 86400.0
 
+Build = collections.abc.Callable[[compute_node.Scheduler, str], compute_node.Node]
+
 
 class ComputeService(service.ServiceBase):
     """The start always succeeds; the host is reported up once all it needs is there.
@@ -46,27 +54,36 @@ class ComputeService(service.ServiceBase):
     :raises ConfigInvalid: another agent of this host's name runs here
     """
 
-    def __init__(self, scheduler: compute_node.Scheduler | None = None) -> None:
+    def __init__(self, scheduler: compute_node.Scheduler | None = None, host: str | None = None,
+                 build: Build = compute_node.build) -> None:
         """
         :param scheduler: takes back what this host cannot run; None: zun-scheduler
+        :param host: its name; None: ``[DEFAULT]/host``. A process may have several, in a simulation
+        :param build: makes the node when the service starts
         """
         service_opts.register_service_opts(CONF)
-        self._lock = heartbeat.lock()
+        self._host = host or CONF.host
+        self._lock = heartbeat.lock(self._host)
         self._scheduler = scheduler
+        self._build = build
         self._stop = threading.Event()
         self._stopped = threading.Event()
         self._periodics: list[pools.Periodic] = []
         self._rpc: rpc_service.Server | None = None
         self._follower: sync.Follower | None = None
         self._boot: threading.Thread | None = None
+        self._console: stream_server.Endpoint | None = None
         self.node: compute_node.Node | None = None
         self.ready = threading.Event()
 
     def start(self) -> None:
-        node = compute_node.build(self._scheduler or rpc_scheduler.Client())
+        node = self._build(self._scheduler or rpc_scheduler.Client(), self._host)
         self.node = node
         node.resume = functools.partial(recovery.resume, node)
         node.timer.start()
+        if streams.configured():
+            self._console = stream_server.Endpoint(node.host, node.engine.streams())
+            self._console.start()
         self._boot = threading.Thread(target=pools.guard, args=(self._begin, node), name='boot',
                                       daemon=True)
         self._boot.start()
@@ -94,6 +111,7 @@ class ComputeService(service.ServiceBase):
         pools.guard(tracker.run)
         if CONF.compute.remount_container_volume:
             volumes.remount(node)
+        images.resume(node)
         LOG.info('%d containers are taken up again', recovery.resume_all(node))
 
     def _serve(self, node: compute_node.Node, tracker: resources.Tracker) -> None:
@@ -107,7 +125,11 @@ class ComputeService(service.ServiceBase):
             node.timer.after, resources.GATHER, 'report of resources', report.wake)
         self._periodics = [
             report, pools.Periodic('heartbeat', lambda: CONF.report_interval, beat.beat),
-            pools.Periodic('sweep', lambda: sweep.INTERVAL, sweep.Sweep(node).run)]
+            pools.Periodic('sweep', lambda: sweep.INTERVAL, sweep.Sweep(node).run),
+            pools.Periodic('commits', lambda: commit.INTERVAL,
+                           functools.partial(commit.sweep, node)),
+            pools.Periodic('image-gc', lambda: image_gc.INTERVAL,
+                           image_gc.Collector(node).run)]
         if CONF.sync_container_state_interval >= 0:
             self._periodics.append(pools.Periodic(
                 'sync', _sync_interval, functools.partial(_reconcile, node)))
@@ -129,6 +151,8 @@ class ComputeService(service.ServiceBase):
             self._rpc.stop()
         for periodic in self._periodics:
             periodic.stop()
+        if self._console is not None:
+            self._console.stop()
         if self._follower is not None:
             self._follower.stop()
         if self.node is not None:
@@ -144,7 +168,9 @@ class ComputeService(service.ServiceBase):
         self._stopped.wait()
 
     def reset(self) -> None:
-        """Nothing to do at SIGHUP: options are read at use."""
+        """SIGHUP: read the certificates of consoles again; options are read at use."""
+        if self._console is not None:
+            self._console.reload()
 
 
 def _sync_interval() -> float:

@@ -180,7 +180,7 @@ class Endpoint:
 
     async def _accept(self, connection: ws_server.ServerConnection) -> None:
         """The boundary of a session."""
-        request = connection.request
+        request = ty.cast('http11.Request', connection.request)
         session_id = request.path.removeprefix(rpc_stream.PATH)
         key = request.headers['Authorization'].removeprefix(rpc_stream.BEARER)
         if streams.LIVE.get(session_id) is not None:

@@ -2,10 +2,11 @@
 """Rows follow the engine: by its events within a second, by a full listing for what they missed.
 
 Only the rows of this host are read. A container that the engine starts by itself is shown as what
-it is, Running, even one with restart policy ``always`` that its user had stopped before the engine
-was restarted.
+it is, Running. One with restart policy ``always`` that its user had stopped is started by an engine
+that was restarted: it is stopped again.
 """
 
+import collections
 import contextlib
 import threading
 import time
@@ -17,6 +18,7 @@ from zun.common import context as zun_context
 from zun.common import exception
 from zun.common import pools
 from zun.common import states
+from zun.compute import capsules
 from zun.compute import heal
 from zun.compute import node as compute_node
 from zun.compute import observation
@@ -57,6 +59,7 @@ def _observe(node: compute_node.Node, uuid: str, after_gap: bool) -> None:
     try:
         container = objects.Container.get_by_uuid(context, uuid)
     except exception.ContainerNotFound:
+        _observe_capsule(node, uuid)
         return
     if (container.host != node.host or container.task_state is not None
             or container.status in _UNTOUCHED):
@@ -74,6 +77,18 @@ def _observe(node: compute_node.Node, uuid: str, after_gap: bool) -> None:
     if observation.follow(container, observed) and not _saved(node, container, before):
         return
     heal.consequences(node, container, before, after_gap)
+
+
+def _observe_capsule(node: compute_node.Node, uuid: str) -> None:
+    """It is a capsule; or a member: then its capsule is looked at, in the order of its own."""
+    try:
+        capsule = objects.Capsule.get_with_part(zun_context.get_admin_context(), uuid)
+    except exception.ContainerNotFound:
+        return
+    if capsule.uuid != uuid:
+        observe(node, capsule.uuid)
+    elif capsule.host == node.host:
+        capsules.follow(node, uuid)
 
 
 def _saved(node: compute_node.Node, container: 'objects.Container', before: str) -> bool:
@@ -94,16 +109,26 @@ def reconcile(node: compute_node.Node, after_gap: bool = False) -> None:
     :raises EngineUnavailable: the engine does not answer
     """
     listing = node.engine.list()
-    rows = objects.Container.list_by_host(zun_context.get_admin_context(), node.host)
-    for container in rows:
-        if container.task_state is None and container.status not in _UNTOUCHED:
-            seen = listing.get(container.uuid)
-            if after_gap or differs(container, seen):
-                observe(node, container.uuid, after_gap)
-    strangers.check(node, listing, {container.uuid for container in rows})
+    rows = objects.Container.list_any_by_host(zun_context.get_admin_context(), node.host)
+    members: dict[int, list[objects.ContainerBase]] = collections.defaultdict(list)
+    for row in rows:
+        if isinstance(row, objects.CapsuleContainer | objects.CapsuleInitContainer):
+            members[row.capsule_id].append(row)
+    for row in rows:
+        if (not isinstance(row, objects.Container | objects.Capsule)
+                or row.task_state is not None or row.status in _UNTOUCHED):
+            continue
+        parts = [row] if isinstance(row, objects.Container) else [row, *members[row.id]]
+        if after_gap or any(_tells(part, listing.get(part.uuid)) for part in parts):
+            observe(node, row.uuid, after_gap)
+    strangers.check(node, listing, {row.uuid for row in rows})
 
 
-def differs(container: 'objects.Container', seen: container_driver.Observed | None) -> bool:
+def _tells(row: 'objects.ContainerBase', seen: container_driver.Observed | None) -> bool:
+    return differs(row, seen) or heal.lost(row, seen)
+
+
+def differs(container: 'objects.ContainerBase', seen: container_driver.Observed | None) -> bool:
     """Whether a listing tells something else than the row; it has no more than the status."""
     if seen is None:
         return container.status != states.ERROR

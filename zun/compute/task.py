@@ -16,6 +16,7 @@ from oslo_log import log as logging
 from zun import objects
 from zun.common import context as zun_context
 from zun.common import exception
+from zun.common import failpoints
 from zun.common import states
 from zun.compute import journal
 from zun.compute import node as compute_node
@@ -235,9 +236,11 @@ def task(job: Job, failure: Failure = reread) -> collections.abc.Iterator[None]:
     action = states.ACTIONS[job.name]
     claim = Task(job, action.task_state, event=action.recorded)
     claim.begin(statuses(job))
+    failpoints.hit(f'{job.name}.begun')
     try:
         yield
     except Exception as error:  # noqa: BLE001 - the boundary of an operation
         claim.fail(error, failure)
     else:
         claim.finish()
+        failpoints.hit(f'{job.name}.saved')

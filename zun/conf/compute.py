@@ -137,6 +137,13 @@ CONTAINER_OPTS: list[cfg.Opt] = [
 ]
 
 IMAGE_OPTS: list[cfg.Opt] = [
+    cfg.BoolOpt(
+        'image_gc',
+        default=False,
+        help='Remove images that Zun fetched to this host and that no container uses, by the '
+        'rules of image_gc_high, image_gc_low and image_gc_max_age. Images that an administrator '
+        'pulled through the API stay, and so does what was wanted in the last ten minutes.',
+    ),
     cfg.IntOpt(
         'image_gc_high',
         default=85,
@@ -184,7 +191,8 @@ POOL_OPTS: list[cfg.Opt] = [
         'image_pull_workers',
         default=4,
         min=1,
-        help='Images that are pulled at a time.',
+        help='Different images that are fetched, loaded or sent at a time. Who waits for one '
+        'of them needs no worker.',
     ),
     cfg.IntOpt(
         'stream_workers',

@@ -49,6 +49,12 @@ TIMEOUT_OPTS: list[cfg.Opt] = [
         help='Seconds to wait for the answer to a stop beyond the time that the container itself '
         'is given.',
     ),
+    cfg.IntOpt(
+        'commit_timeout',
+        default=600,
+        min=1,
+        help='Seconds to wait while the engine makes an image of a container.',
+    ),
     cfg.IntOpt('pull_timeout', default=1800, min=1, help='Seconds that one pull may take.'),
     cfg.IntOpt(
         'pull_idle_timeout',

@@ -40,7 +40,8 @@ GLANCE_OPTS: list[cfg.Opt] = [
     cfg.StrOpt(
         'images_directory',
         default='$state_path/images',
-        help='Directory for image files that are loaded into the engine.',
+        help='Directory for image files of Glance on their way into the engine. A file is removed '
+        'once it is loaded.',
     ),
     cfg.IntOpt(
         'max_image_size',

@@ -2,20 +2,19 @@
 """Who may knock: origins, forwarded headers, and a limit on failures. Decisions only."""
 
 import collections
-import collections.abc
 import dataclasses
 import ipaddress
 import typing as ty
 import urllib.parse
 
 from oslo_middleware import http_proxy_to_wsgi
+from websockets import datastructures
 
 import zun.conf
 
 CONF = zun.conf.CONF
 CONF.register_opts(http_proxy_to_wsgi.OPTS, group='oslo_middleware')
 
-Headers = collections.abc.Mapping[str, str]
 
 _WINDOW = 60.0
 _MOST_ADDRESSES = 10000
@@ -92,7 +91,11 @@ class Client(ty.NamedTuple):
     proto: str | None
 
 
-def client_of(headers: Headers, peer: str) -> Client:
+def _joined(headers: datastructures.Headers, name: str) -> str:
+    return ', '.join(headers.get_all(name))
+
+
+def client_of(headers: datastructures.Headers, peer: str) -> Client:
     """Address and scheme of a client.
 
     Forwarded headers count only with ``[oslo_middleware]enable_proxy_headers_parsing``.
@@ -101,8 +104,8 @@ def client_of(headers: Headers, peer: str) -> Client:
     """
     if not CONF.oslo_middleware.enable_proxy_headers_parsing:
         return Client(peer, None)
-    proto = headers.get('X-Forwarded-Proto')
-    hops = [hop.strip() for hop in headers.get('X-Forwarded-For', '').split(',')]
+    proto = _joined(headers, 'X-Forwarded-Proto')
+    hops = [hop.strip() for hop in _joined(headers, 'X-Forwarded-For').split(',')]
     # The last one was written by the proxy that is trusted; earlier ones may be made up.
     return Client(_address(hops[-1]) or peer,
                   proto.split(',')[0].strip().lower() if proto else None)

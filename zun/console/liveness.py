@@ -34,10 +34,13 @@ class Liveness:
         self._sending = None
         self.heard(now)
 
-    def ping_due(self, now: float) -> bool:
-        """Whether to ping; one at a time, and not behind data that waits."""
-        return (not self._unanswered and self._sending is None
-                and now - self._pinged >= self._interval)
+    def ping_due(self, now: float, listening: bool) -> bool:
+        """Whether to ping: not behind data that waits, and not twice while an answer can come.
+
+        Where none can come, writing at least shows whether the other host has cut the connection.
+        """
+        return (self._sending is None and now - self._pinged >= self._interval
+                and not (listening and self._unanswered))
 
     def pinged(self, now: float, answers: bool) -> None:
         """

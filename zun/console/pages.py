@@ -3,7 +3,6 @@
 
 import importlib.resources
 import typing as ty
-import urllib.parse
 
 from websockets import datastructures
 from websockets import http11
@@ -43,7 +42,7 @@ def find(target: str) -> str | None:
 
     Any prefix is accepted: what is in front may have put one there.
     """
-    path = urllib.parse.urlsplit(target).path
+    path = target.partition('?')[0]
     if path.endswith('/'):
         return _PAGE
     head, _, name = path.rpartition('/')

@@ -7,6 +7,7 @@ import http
 import socket
 import ssl
 import time
+import typing as ty
 
 from oslo_db import exception as db_exc
 from oslo_log import log as logging
@@ -75,10 +76,13 @@ class Proxy:
             raise exception.ConfigInvalid(
                 error_msg=f'[websocket_proxy]: {options.wsproxy_host} port '
                           f'{options.wsproxy_port}: {error.strerror or error}') from error
+        # Every connection is a _Client, which the library's types do not know.
+        hooks: dict[str, ty.Any] = {
+            'handler': self._serve, 'process_request': self._greet,
+            'process_response': self._admit, 'select_subprotocol': _subprotocol}
         self._server = await ws_server.serve(
-            self._serve, sock=listener, ssl=self._context, process_request=self._greet,
-            process_response=self._admit, select_subprotocol=_subprotocol, server_header=None,
-            create_connection=_Client, **rpc_stream.OPTIONS)
+            sock=listener, ssl=self._context, server_header=None, create_connection=_Client,
+            **hooks, **rpc_stream.OPTIONS)
         LOG.info('Listening on %s port %s%s', options.wsproxy_host, options.wsproxy_port,
                  ' with TLS' if self._context else '')
 
@@ -107,12 +111,13 @@ class Proxy:
             response = client.respond(http.HTTPStatus.METHOD_NOT_ALLOWED, 'GET only\n')
             response.headers['Allow'] = 'GET'
             return response
-        if not self._origins.allow(request.headers.get('Origin'), found.proto):
-            LOG.warning('Refused: origin %r, scheme %s, client %s',
-                        request.headers.get('Origin'), found.proto, found.address)
+        origin = ', '.join(request.headers.get_all('Origin')) or None
+        if not self._origins.allow(origin, found.proto):
+            LOG.warning('Refused: origin %r, scheme %s, client %s', origin, found.proto,
+                        found.address)
             return client.respond(http.HTTPStatus.FORBIDDEN,
                                   'Consoles cannot be opened from this page.\n')
-        if request.headers.get('Upgrade', '').lower() == 'websocket':
+        if ', '.join(request.headers.get_all('Upgrade')).lower() == 'websocket':
             return None
         return await self._page(client, request)
 
@@ -148,15 +153,16 @@ class Proxy:
             return None
         if self._failures.too_many(client.address, time.monotonic()):
             return _too_many(client)
-        ticket = tickets.parse(request.path)
         if len(self._sessions) + self._redeeming >= CONF.websocket_proxy.max_sessions:
             return client.respond(http.HTTPStatus.SERVICE_UNAVAILABLE,
                                   'There are too many console sessions. Try again later.\n')
+        ticket = tickets.parse(request.path)
         self._redeeming += 1
         try:
             async with asyncio.timeout(_DATABASE_SECONDS):
-                client.opened = ticket and await asyncio.to_thread(
-                    tickets.redeem, ticket, client.address)
+                if ticket is not None:
+                    client.opened = await asyncio.to_thread(
+                        tickets.redeem, ticket, client.address)
         except (TimeoutError, db_exc.DBError) as error:
             LOG.error('Tickets cannot be looked up: %s', error or 'no answer')
             return client.respond(http.HTTPStatus.SERVICE_UNAVAILABLE, _database_down())

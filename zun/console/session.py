@@ -4,6 +4,7 @@
 import asyncio
 import contextlib
 import time
+import typing as ty
 
 from oslo_log import log as logging
 from websockets import exceptions as ws_exceptions
@@ -55,12 +56,14 @@ class Console:
 
     async def run(self, node: ws_client.ClientConnection) -> rpc_stream.Ending:
         """Pump until either side or a limit ends it; then both are closed."""
-        tasks = [asyncio.ensure_future(each) for each in (
-            self._to_client(node), self._to_node(node), self._watch(), rpc_stream.beat(node))]
+        tasks: list[asyncio.Future[ty.Any]] = [asyncio.ensure_future(each) for each in (
+            self._to_client(node), self._to_node(node), self._watch(), self._gone(),
+            rpc_stream.beat(node))]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            ended = next((task for task in tasks[:3] if task.done()), None)
-            ending = rpc_stream.PEER_LOST if ended is None else ended.result()
+            ended = next((task for task in tasks[:4] if task.done()), None)
+            ending: rpc_stream.Ending = (
+                rpc_stream.PEER_LOST if ended is None else ended.result())
         finally:
             for task in tasks:
                 task.cancel()
@@ -114,6 +117,11 @@ class Console:
             self.received += len(data)
             await node.send(data)
 
+    async def _gone(self) -> rpc_stream.Ending:
+        """The client left while what it had sent waited for the node."""
+        await self._client.wait_closed()
+        return rpc_stream.ending_of(self._client)
+
     async def _watch(self) -> rpc_stream.Ending:
         """Ping, and see to the limits."""
         options = CONF.websocket_proxy
@@ -129,7 +137,7 @@ class Console:
                 return TOO_LONG
             if self._life.lost(now, self._listening):
                 return rpc_stream.LOST
-            if self._life.ping_due(now):
+            if self._life.ping_due(now, self._listening):
                 await self._ping(now)
 
     async def _ping(self, now: float) -> None:

@@ -34,9 +34,8 @@ def parse(target: str) -> Ticket | None:
 
     Of several values the last one counts.
     """
-    query = urllib.parse.urlsplit(target).query
     try:
-        found = dict(urllib.parse.parse_qsl(query, max_num_fields=_FIELDS))
+        found = dict(urllib.parse.parse_qsl(target.partition('?')[2], max_num_fields=_FIELDS))
     except ValueError:
         return None
     token, uuid = found.get('token'), found.get('uuid')

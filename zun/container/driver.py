@@ -23,6 +23,7 @@ from stevedore import exception as exceptions
 from zun import objects
 from zun.common import exception
 import zun.conf
+from zun.container import streams
 from zun.network import driver as network_driver
 
 CONF = zun.conf.CONF
@@ -47,6 +48,8 @@ class Workload:
     :ivar image: the engine's id of the image that was pulled
     :ivar generation: of the container_request; kept with the engine's container
     :ivar operation: id of the request that makes it; tells an adopted container from an old one
+    :ivar cpus: numbers of the CPUs that it shares with others; empty: all. A container's own
+        cpuset goes before.
     """
 
     container: 'objects.Container'
@@ -55,6 +58,7 @@ class Workload:
     mounts: collections.abc.Sequence[Mount] = ()
     generation: int = 0
     operation: str = ''
+    cpus: frozenset[int] = frozenset()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,6 +124,21 @@ class HostInfo:
     labels: dict[str, str]
     runtimes: tuple[str, ...]
     disk_quota_supported: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class LocalImage:
+    """An image that the engine holds.
+
+    :ivar names: to remove it by; none: by its id
+    :ivar size: bytes
+    :ivar used: a container is made of it, ours or not
+    """
+
+    image_id: str
+    names: tuple[str, ...]
+    size: int
+    used: bool
 
 
 class ContainerDriver(abc.ABC):
@@ -189,6 +208,10 @@ class ContainerDriver(abc.ABC):
         """Change the limits: cpu in vCPU, memory in MiB."""
 
     @abc.abstractmethod
+    def confine(self, uuid: str, cpus: collections.abc.Collection[int]) -> None:
+        """Run it on these CPUs only. :raises EngineGone: the engine has no such container"""
+
+    @abc.abstractmethod
     def inspect(self, container: 'objects.Container') -> Observed:
         """:raises EngineGone: the engine has no such container"""
 
@@ -228,17 +251,22 @@ class ContainerDriver(abc.ABC):
         """One sample of its use of resources."""
 
     @abc.abstractmethod
-    def get_archive(self, container: 'objects.Container',
-                    path: str) -> tuple[bytes, dict[str, ty.Any]]:
-        """A path as a tar, and its stat.
+    def get_archive(self, container: 'objects.Container', path: str,
+                    into: ty.IO[bytes]) -> dict[str, ty.Any]:
+        """Write a path as a tar; its stat.
 
         :raises NotFound: no such path
         :raises RequestTooLarge: larger than ``[docker]/max_archive_bytes``
         """
 
     @abc.abstractmethod
-    def put_archive(self, container: 'objects.Container', path: str, data: bytes) -> None:
+    def put_archive(self, container: 'objects.Container', path: str,
+                    data: ty.IO[bytes] | bytes) -> None:
         """Extract a tar into a directory."""
+
+    def streams(self) -> streams.Streams:
+        """What opens consoles."""
+        raise exception.OperationNotSupported(driver=type(self).__name__, method='consoles')
 
     # Networks of the engine's own, for drivers that use them -------------------------------------
 
@@ -283,6 +311,33 @@ class ContainerDriver(abc.ABC):
     @abc.abstractmethod
     def remove_image(self, reference: str) -> None:
         """:raises Conflict: a container uses it"""
+
+    @abc.abstractmethod
+    def list_images(self) -> collections.abc.Sequence[LocalImage]:
+        """All that the engine holds."""
+
+    @abc.abstractmethod
+    def disk_use(self) -> float | None:
+        """Percentage of use of the disk that holds the images; None: it cannot be told."""
+
+    @abc.abstractmethod
+    def commit(self, container: 'objects.Container', repository: str, tag: str) -> str:
+        """Make an image of a container, which does not run meanwhile; the image's id."""
+
+    @abc.abstractmethod
+    def save_image(self, reference: str) -> ty.ContextManager[collections.abc.Iterator[bytes]]:
+        """The tar of an image in chunks, as it comes.
+
+        :raises ImageNotFound: it is not there
+        """
+
+    @abc.abstractmethod
+    def load_image(self, chunks: collections.abc.Iterable[bytes], repository: str,
+                   tag: str) -> str:
+        """Take the tar of one image and give it this name; the image's id.
+
+        :raises Invalid: it cannot be read
+        """
 
     @abc.abstractmethod
     def search_images(self, term: str) -> collections.abc.Sequence[dict[str, ty.Any]]:

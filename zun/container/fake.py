@@ -22,6 +22,7 @@ from zun import objects
 from zun.common import exception
 from zun.common import states
 import zun.conf
+from zun.container import capsule
 from zun.container import driver
 from zun.network import driver as network_driver
 
@@ -37,16 +38,19 @@ class _Box:
     cpu: float
     memory: int
     networks: set[str]
+    image: str
     output: str = ''
+    cpus: set[int] = dataclasses.field(default_factory=set)
     files: dict[str, bytes] = dataclasses.field(default_factory=dict)
 
 
-class FakeDriver(driver.ContainerDriver):
+class FakeDriver(driver.ContainerDriver, capsule.CapsuleDriver):
     """Containers that are only remembered.
 
     :ivar host: what host_info answers
     :ivar delay: seconds that each change takes
     :ivar missing: names of images that no registry has
+    :ivar disk_percent: use of the engine's disk
     """
 
     def __init__(self) -> None:
@@ -57,6 +61,7 @@ class FakeDriver(driver.ContainerDriver):
             runtimes=('runc',), disk_quota_supported=True)
         self.delay = 0.0
         self.missing: set[str] = set()
+        self.disk_percent = 50.0
         self._lock = threading.RLock()
         self._boxes: dict[str, _Box] = {}
         self._images: dict[str, str] = {}
@@ -122,10 +127,27 @@ class FakeDriver(driver.ContainerDriver):
             there = self._boxes.get(container.uuid)
             if there is None or there.seen.operation != workload.operation:
                 self._boxes[container.uuid] = there = _Box(
-                    _fresh(workload), container.cpu or 0.0, int(container.memory or 0),
-                    {a.engine_network for a in workload.attachments if a.engine_network})
+                    _fresh(workload, self.host.name), container.cpu or 0.0,
+                    int(container.memory or 0),
+                    {a.engine_network for a in workload.attachments if a.engine_network},
+                    workload.image, cpus=set(workload.cpus))
                 self._tell(container.uuid, 'changed')
             return there.seen
+
+    def sandbox_image(self) -> str | None:
+        self._enter('sandbox_image', 0.0)
+        return self.pull_image('fake/pause', 'latest')
+
+    def create_sandbox(self, workload: driver.Workload) -> driver.Observed:
+        self._enter('create_sandbox', 0.0)
+        return self.create(workload)
+
+    def create_member(self, workload: driver.Workload, capsule_uuid: str) -> driver.Observed:
+        self._enter('create_member', 0.0)
+        with self._lock:
+            if capsule_uuid not in self._boxes:
+                raise exception.EngineGone(container=capsule_uuid)
+        return self.create(workload)
 
     def start(self, container: objects.Container) -> driver.Observed:
         self._enter('start')
@@ -194,6 +216,13 @@ class FakeDriver(driver.ContainerDriver):
             box.cpu, box.memory = cpu or box.cpu, memory or box.memory
             return self._change(box)
 
+    def confine(self, uuid: str, cpus: collections.abc.Collection[int]) -> None:
+        self._enter('confine', 0.0)
+        with self._lock:
+            if uuid not in self._boxes:
+                raise exception.EngineGone(container=uuid)
+            self._boxes[uuid].cpus = set(cpus)
+
     def inspect(self, container: objects.Container) -> driver.Observed:
         self._enter('inspect', 0.0)
         with self._lock:
@@ -256,21 +285,23 @@ class FakeDriver(driver.ContainerDriver):
                 'MEM LIMIT(MiB)': float(box.memory), 'MEM %': 0.0, 'BLOCK I/O(B)': '0/0',
                 'NET I/O(B)': '0/0'}
 
-    def get_archive(self, container: objects.Container,
-                    path: str) -> tuple[bytes, dict[str, ty.Any]]:
+    def get_archive(self, container: objects.Container, path: str,
+                    into: ty.IO[bytes]) -> dict[str, ty.Any]:
         """What was put at that path."""
         self._enter('get_archive', 0.0)
         with self._lock:
             data = self._box(container).files.get(path)
         if data is None:
             raise exception.NotFound(f'Could not find the file {path} in container')
-        return data, {'name': path.rpartition('/')[2], 'size': len(data), 'mode': 0o755,
+        into.write(data)
+        return {'name': path.rpartition('/')[2], 'size': len(data), 'mode': 0o755,
                       'mtime': '1970-01-01T00:00:00Z', 'linkTarget': ''}
 
-    def put_archive(self, container: objects.Container, path: str, data: bytes) -> None:
+    def put_archive(self, container: objects.Container, path: str,
+                    data: ty.IO[bytes] | bytes) -> None:
         self._enter('put_archive')
         with self._lock:
-            self._box(container).files[path] = data
+            self._box(container).files[path] = data if isinstance(data, bytes) else data.read()
 
     def network_blocks(self) -> ty.Sequence[str]:
         self._enter('network_blocks')
@@ -327,6 +358,39 @@ class FakeDriver(driver.ContainerDriver):
         self._enter('remove_image')
         with self._lock:
             self._images.pop(reference, None)
+
+    def list_images(self) -> collections.abc.Sequence[driver.LocalImage]:
+        self._enter('list_images', 0.0)
+        with self._lock:
+            return [driver.LocalImage(image, (name,), 1 << 20, image in self._used())
+                    for name, image in self._images.items()]
+
+    def _used(self) -> set[str]:
+        return {box.image for box in self._boxes.values()}
+
+    def disk_use(self) -> float | None:
+        self._enter('disk_use', 0.0)
+        return self.disk_percent
+
+    def commit(self, container: objects.Container, repository: str, tag: str) -> str:
+        self._enter('commit')
+        with self._lock:
+            self._box(container)
+        return self.pull_image(repository, tag)
+
+    @contextlib.contextmanager
+    def save_image(self, reference: str) -> collections.abc.Iterator[
+            collections.abc.Iterator[bytes]]:
+        """Its id."""
+        self._enter('save_image', 0.0)
+        yield iter([self.image_info(reference)['image_id'].encode()])
+
+    def load_image(self, chunks: collections.abc.Iterable[bytes], repository: str,
+                   tag: str) -> str:
+        self._enter('load_image')
+        if not b''.join(chunks):
+            raise exception.Invalid('The image cannot be loaded: it is empty.')
+        return self.pull_image(repository, tag)
 
     def search_images(self, term: str) -> collections.abc.Sequence[dict[str, ty.Any]]:
         self._enter('search_images', 0.0)
@@ -396,7 +460,7 @@ class FakeDriver(driver.ContainerDriver):
             listener.put(event)
 
 
-def _fresh(workload: driver.Workload) -> driver.Observed:
+def _fresh(workload: driver.Workload, host: str) -> driver.Observed:
     container = workload.container
     return driver.Observed(
         uuid=container.uuid, engine_id=uuidutils.generate_uuid(dashed=False) * 2,
@@ -405,7 +469,7 @@ def _fresh(workload: driver.Workload) -> driver.Observed:
         ports=tuple(int(port.partition('/')[0]) for port in container.exposed_ports or ()),
         runtime=container.runtime or CONF.container_runtime,
         command=tuple(container.command or ('sh',)), entrypoint=tuple(container.entrypoint or ()),
-        generation=workload.generation, operation=workload.operation, host=CONF.host)
+        generation=workload.generation, operation=workload.operation, host=host)
 
 
 def _now() -> ty.Any:

@@ -15,6 +15,7 @@ from oslo_log import log as logging
 from zun import objects
 from zun.common import context as zun_context
 from zun.common import exception
+from zun.common import image_name
 from zun.common import states
 import zun.conf
 from zun.control import attachments
@@ -86,7 +87,12 @@ def order(context: Context, container: 'objects.Container', operation: str, args
     :param checked_as: name in the table of states, when that is another one
     :raises InvalidStateException: the status has changed meanwhile
     """
-    action = states.ACTIONS[checked_as or operation]
+    _record(context, container, operation, args, states.ACTIONS[checked_as or operation])
+    tell(context, container, operation, args)
+
+
+def _record(context: Context, container: 'objects.Container', operation: str, args: Args,
+            action: states.Action) -> None:
     try:
         objects.ContainerRequest.record(
             context, container.uuid, operation, args, expected_status=action.statuses,
@@ -95,7 +101,6 @@ def order(context: Context, container: 'objects.Container', operation: str, args
         container.refresh(context.elevated())
         raise exception.InvalidStateException(
             action=action.name, id=container.uuid, actual_state=container.status) from None
-    tell(context, container, operation, args)
 
 
 def tell(context: Context, container: 'objects.ContainerBase', operation: str,
@@ -150,8 +155,10 @@ def _fewer_groups(context: Context, container: 'objects.Container', undo: contex
 
 
 def _group(context: Context, container: 'objects.Container', name: str) -> str:
-    return clients.get().network.resolve_security_groups(
-        context, [name], container.project_id)[0]
+    found = clients.get().network.resolve_security_groups(context, [name], container.project_id)
+    if not found:
+        raise exception.InvalidValue('The networks of this cloud have no security groups.')
+    return found[0]
 
 
 def _attached(context: Context, container: 'objects.Container', undo: contextlib.ExitStack,
@@ -181,13 +188,17 @@ def commit(context: Context, container: 'objects.Container', repository: str,
     """Have a snapshot taken into a new image of the image service.
 
     :returns: the id of the image, which has its data when the node is done
+    :raises InvalidValue: repository or tag are no name of an image
     """
     check_host(context, container, 'commit')
-    images = clients.get().images
-    image = images.create(context, repository, [tag or 'latest'],
-                          {'zun_container_uuid': container.uuid})
+    label = tag or image_name.DEFAULT_TAG
+    _check_name(repository, label)
+    image = clients.get().images.create(context, repository, [label], {
+        'zun_container_uuid': container.uuid, 'zun_host': container.host})
     try:
-        objects.ContainerAction.start(context, container.uuid, 'commit')
+        _record(context, container, 'commit',
+                {'repository': repository, 'tag': tag, 'image_uuid': image},
+                states.ACTIONS['commit'])
         clients.get().compute.container_commit(
             context, container.host, container.uuid, repository, tag, image)
     except exception.ZunException:
@@ -196,10 +207,25 @@ def commit(context: Context, container: 'objects.Container', repository: str,
     return image
 
 
+def _check_name(repository: str, tag: str) -> None:
+    """The domain of a registry has no meaning in the image service."""
+    try:
+        parsed = image_name.parse(f'{repository}:{tag}')
+    except (exception.NameEmpty, exception.NameTooLong, exception.ReferenceInvalidFormat):
+        parsed = None
+    if parsed is None or parsed.domain or (parsed.path, parsed.tag) != (repository, tag):
+        raise exception.InvalidValue(
+            f"'{repository}' with tag '{tag}' is no name of an image without a registry.")
+
+
 def _forget_commit(context: Context, container_uuid: str, image: str) -> None:
     try:
+        objects.ContainerRequest.finish_operation(context, container_uuid, context.request_id)
         objects.ContainerAction.finish(context, container_uuid, context.request_id, 'commit',
                                        message='Error')
+    except exception.ZunException as error:
+        LOG.warning('The failed commit %s stays open: %s', context.request_id, error.message)
+    try:
         clients.get().images.delete(context, image)
     except exception.ZunException as error:
         LOG.warning('Image %s of a failed commit is left behind: %s', image, error.message)
@@ -210,16 +236,25 @@ def logs(context: Context, container: 'objects.Container', stdout: bool = True,
          since: str | int | None = None) -> str:
     """What a container printed.
 
-    :param tail: lines from the end; what is no number means all
+    :param tail: lines from the end; nothing or ``all``: all
     :param since: seconds since the epoch, or UTC as ``YYYY-MM-DD hh:mm:ss,f`` or in ISO 8601
     """
     check_host(context, container, 'logs')
     if not (stdout or stderr):
         return ''
-    lines = int(str(tail)) if str(tail).isdecimal() else None
     return clients.get().compute.container_logs(
-        context, container.host, container.uuid, stdout, stderr, timestamps, lines,
+        context, container.host, container.uuid, stdout, stderr, timestamps, _lines(tail),
         moment(since))
+
+
+def _lines(tail: str | int | None) -> int | None:
+    """:raises InvalidValue: it is no number"""
+    text = '' if tail is None else str(tail)
+    if text in ('', 'all'):
+        return None
+    if not (text.isascii() and text.isdecimal()):
+        raise exception.InvalidValue(f"'{text}' is no number of lines.")
+    return int(text)
 
 
 def moment(since: str | int | None) -> str | None:

@@ -27,7 +27,7 @@ def _connect(context: Context) -> adapter.Adapter:
         if endpoint:
             break
     else:
-        raise rest.ServiceMissing(service='volumes')
+        raise exception.ServiceMissing(service='block storage service')
     base, _, last = endpoint.rstrip('/').rpartition('/')
     own = endpoint if last == 'v3' else f'{base}/{context.project_id}'
     return clients.rest_of_user(context, _GROUP, service_type, endpoint_override=own)
@@ -47,7 +47,7 @@ class Cinder:
         """
         try:
             found = self._find(self._service(context), ident)
-        except rest.ServiceMissing:
+        except exception.ServiceMissing:
             found = []
         if not found:
             raise exception.VolumeNotFound(volume=ident)

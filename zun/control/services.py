@@ -44,27 +44,33 @@ def _switch(context: Context, host: str, binary: str, disabled: bool,
     service.disabled = disabled
     service.disabled_reason = reason
     service.save()
-    if binary == COMPUTE:
-        _tell_ledger(context, host, disabled)
+    _tell_ledger(context, service)
     return service
 
 
-def _tell_ledger(context: Context, host: str, disabled: bool) -> None:
+def _tell_ledger(context: Context, service: 'objects.ZunService') -> None:
     """Save the scheduler candidates it would refuse. The node repeats this with its inventory."""
+    if service.binary != COMPUTE:
+        return
+    closed = bool(service.disabled or service.forced_down)
     try:
-        node = objects.ComputeNode.get_by_name(context, host)
-        clients.get().ledger.set_disabled(node.rp_uuid, disabled)
+        node = objects.ComputeNode.get_by_name(context, service.host)
+        clients.get().ledger.set_disabled(node.rp_uuid, closed)
     except exception.ZunException as error:
-        LOG.warning('The ledger does not know yet that host %s is %s: %s', host,
-                    'disabled' if disabled else 'enabled', error.message)
+        LOG.warning('The ledger does not know yet that host %s is %s: %s', service.host,
+                    'closed' if closed else 'open', error.message)
 
 
 def force_down(context: Context, host: str, binary: str,
                forced_down: bool) -> 'objects.ZunService':
-    """Declare a service to be down, or no longer. :raises ZunServiceNotFound: there is none"""
+    """Declare a service to be down, or no longer; whatever it says of itself.
+
+    :raises ZunServiceNotFound: there is no such service
+    """
     service = objects.ZunService.get_by_host_and_binary(context, host, binary)
     service.forced_down = forced_down
     service.save()
+    _tell_ledger(context, service)
     return service
 
 

@@ -3,6 +3,7 @@
 
 import datetime
 import json
+import re
 import typing as ty
 
 from oslo_utils import timeutils
@@ -11,6 +12,9 @@ from sqlalchemy.dialects import mysql
 
 #: 16 MiB on MySQL, where plain TEXT ends at 64 KiB.
 MEDIUM_TEXT = sa.Text().with_variant(mysql.MEDIUMTEXT(), 'mysql', 'mariadb')
+
+#: What some database cannot hold: NUL, and what is beyond utf8mb3.
+_UNSTORABLE = re.compile('[\0\ud800-\udfff\U00010000-\U0010ffff]')
 
 #: Most columns of most rows are empty: half of the time to read a list of containers.
 _EMPTY: dict[str, type[ty.Any]] = {'{}': dict, '[]': list}
@@ -47,6 +51,23 @@ class Json(sa.types.TypeDecorator[ty.Any]):
             return None
         empty = _EMPTY.get(value)
         return json.loads(value) if empty is None else empty()
+
+
+class Remark(sa.types.TypeDecorator[str]):
+    """What engines and neighbours say: it is stored whatever characters it has."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def __init__(self, length: int | None = None) -> None:
+        super().__init__(length)
+        self.length = length
+
+    def load_dialect_impl(self, dialect: sa.Dialect) -> ty.Any:
+        return dialect.type_descriptor(sa.String(self.length) if self.length else sa.Text())
+
+    def process_bind_param(self, value: str | None, dialect: sa.Dialect) -> str | None:
+        return None if value is None else _UNSTORABLE.sub('\ufffd', value)
 
 
 class RoundedFloat(sa.types.TypeDecorator[float]):

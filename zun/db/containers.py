@@ -172,6 +172,37 @@ def list_members(capsule_ids: collections.abc.Collection[int]) -> list[rows.Row]
             _TABLE.c.capsule_id.in_(capsule_ids)).order_by(_TABLE.c.id))
 
 
+def count_by_status(host: str) -> dict[str, int]:
+    """Number of containers and capsules of a host in each status; one query."""
+    status = sa.func.coalesce(_TABLE.c.status, '')
+    with engine.reader() as session:
+        found = session.execute(sa.select(status, sa.func.count()).where(
+            _TABLE.c.host == host, _TABLE.c.container_type.in_(_NAMED)).group_by(status))
+        return {name: count for name, count in sorted(found.tuples())}
+
+
+def list_on_host(host: str) -> list[rows.Row]:
+    """Containers, capsules and members on a host, of all projects, in one statement."""
+    with engine.reader() as session:
+        return rows.every(session, sa.select(_TABLE).where(_TABLE.c.host == host).order_by(
+            _TABLE.c.id))
+
+
+def get_capsule_with(uuid: str) -> rows.Row:
+    """A capsule of any project, by its own uuid or that of one of its members.
+
+    :raises ContainerNotFound: there is none
+    """
+    own = sa.select(_TABLE.c.capsule_id).where(_TABLE.c.uuid == uuid).scalar_subquery()
+    with engine.reader() as session:
+        row = rows.one(session, sa.select(_TABLE).where(
+            _TABLE.c.container_type == models.CAPSULE,
+            sa.or_(_TABLE.c.uuid == uuid, _TABLE.c.id == own)))
+    if row is None:
+        raise _missing(uuid)
+    return row
+
+
 def list_open(host: str) -> list[tuple[rows.Row, rows.Row | None]]:
     """Containers and capsules of a host at which something is to be done, with their requests.
 

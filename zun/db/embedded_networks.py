@@ -167,3 +167,14 @@ def addresses_of(container_uuid: str) -> dict[str, str]:
         found = rows.every(session, sa.select(_ADDRESS).where(
             _ADDRESS.c.container_uuid == container_uuid).order_by(_ADDRESS.c.id))
     return {row['network_uuid']: row['address'] for row in found}
+
+
+def ownerless(host: str) -> dict[str, str]:
+    """The addresses on a host's networks whose container has no row: address -> container uuid."""
+    network, container = models.network, models.container
+    statement = sa.select(_ADDRESS.c.address, _ADDRESS.c.container_uuid).join(
+        network, network.c.uuid == _ADDRESS.c.network_uuid).where(
+        network.c.host == host,
+        ~sa.exists().where(container.c.uuid == _ADDRESS.c.container_uuid))
+    with engine.reader() as session:
+        return dict(session.execute(statement).tuples().all())

@@ -103,16 +103,32 @@ def _first_line(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
+def _refusals() -> collections.abc.Iterator[None]:
+    """Tell values that the database cannot hold from a database that fails."""
+    try:
+        yield
+    except db_exc.DBError as error:
+        if isinstance(error.inner_exception, sa_exc.DataError):
+            raise exception.InvalidValue(
+                'A value cannot be stored: it is out of range, or has characters that the '
+                'database cannot hold.') from error
+        raise
+
+
+@contextlib.contextmanager
 def reader() -> collections.abc.Iterator[orm.Session]:
-    """A transaction that only reads."""
-    with _manager.reader.using(_Scope()) as session:
+    """A transaction that only reads. :raises InvalidValue: of a value that no row can have"""
+    with _refusals(), _manager.reader.using(_Scope()) as session:
         yield session
 
 
 @contextlib.contextmanager
 def writer() -> collections.abc.Iterator[orm.Session]:
-    """A transaction that commits when the block ends without an exception."""
-    with _manager.writer.using(_Scope()) as session:
+    """A transaction that commits when the block ends without an exception.
+
+    :raises InvalidValue: the database cannot hold a value
+    """
+    with _refusals(), _manager.writer.using(_Scope()) as session:
         session.connection(execution_options={_WRITES: True})
         yield session
 

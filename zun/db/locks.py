@@ -17,6 +17,8 @@ from zun.db import rows
 USAGE = 'version'
 #: Names of containers.
 NAMES = 'container_names'
+#: Places on a host, whose name is the scope.
+CLAIMS = 'host_claims'
 #: Blocks of addresses of the embedded networks.
 BLOCKS = 'embedded_networks'
 
@@ -29,7 +31,7 @@ def hold(session: orm.Session, scope: str | None, name: str) -> None:
     It has to come before the first read of the transaction: on MariaDB what is read later is then
     what the one before has committed. A row that is merely locked would not collide on Galera.
 
-    :param scope: project id; None or '': one lock for all
+    :param scope: project id or name of a host; None or '': one lock for all
     """
     table = models.quota_usages
     changed = session.execute(sa.update(table).where(

@@ -57,12 +57,12 @@ container = sa.Table(
     sa.Column('ports', columns.Json(list), default=list),
     sa.Column('hostname', sa.String(255)),
     sa.Column('labels', columns.Json(dict), default=dict),
-    sa.Column('status_reason', sa.Text),
+    sa.Column('status_reason', columns.Remark),
     sa.Column('image_pull_policy', sa.Text),
     sa.Column('addresses', columns.Json(dict), default=dict),
     sa.Column('host', sa.String(255)),
     sa.Column('restart_policy', columns.Json(dict), default=dict),
-    sa.Column('status_detail', sa.String(50)),
+    sa.Column('status_detail', columns.Remark(50)),
     sa.Column('image_driver', sa.Text),
     sa.Column('interactive', sa.Boolean, default=False),
     sa.Column('websocket_url', sa.String(255)),
@@ -178,6 +178,7 @@ network = sa.Table(
     sa.UniqueConstraint('neutron_net_id', 'host', name='uniq_network0neutron_net_id_host'),
     sa.UniqueConstraint('uuid', name='uniq_network0uuid'),
     sa.Index('ix_network_project_id', 'project_id'),
+    sa.Index('ix_network_host', 'host'),
 )
 
 registry = sa.Table(
@@ -269,7 +270,7 @@ container_actions = sa.Table(
     sa.Column('project_id', sa.String(255)),
     sa.Column('start_time', sa.DateTime, default=columns.utcnow),
     sa.Column('finish_time', sa.DateTime),
-    sa.Column('message', sa.String(255)),
+    sa.Column('message', columns.Remark(255)),
     sa.Index('container_uuid_idx', 'container_uuid'),
     sa.Index('request_id_idx', 'request_id'),
 )
@@ -282,8 +283,8 @@ container_actions_events = sa.Table(
     sa.Column('start_time', sa.DateTime, default=columns.utcnow),
     sa.Column('finish_time', sa.DateTime),
     sa.Column('result', sa.String(255)),
-    sa.Column('traceback', sa.Text),
-    sa.Column('details', sa.Text),
+    sa.Column('traceback', columns.Remark),
+    sa.Column('details', columns.Remark),
     _foreign_key_index('action_id'),
 )
 
@@ -324,6 +325,17 @@ local_allocation = sa.Table(
     sa.Column('consumer_type', sa.String(32)),
     _amount('generation'),
     sa.Index('ix_local_allocation_rp_uuid', 'rp_uuid'),
+)
+
+local_provider = sa.Table(
+    'local_provider', metadata, *_timestamps(),
+    sa.Column('rp_uuid', sa.String(36), primary_key=True),
+    sa.Column('name', sa.String(255), nullable=False),
+    sa.Column('disabled', sa.Boolean, nullable=False, default=False),
+    _amount('vcpu'), _amount('memory_mb'), _amount('disk_gb'),
+    _amount('used_vcpu'), _amount('used_memory_mb'), _amount('used_disk_gb'),
+    _amount('generation'),
+    sa.Index('ix_local_provider_name', 'name'),
 )
 
 embedded_network = sa.Table(

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """PCI devices of hosts, one row per address."""
 
+import collections.abc
 import typing as ty
 
 from oslo_db import exception as db_exc
+from oslo_utils import uuidutils
 import sqlalchemy as sa
+from sqlalchemy import orm
 
 from zun.common import exception
 from zun.db import engine
@@ -48,3 +51,39 @@ def put(compute_node_uuid: str, address: str, values: rows.Row) -> rows.Row:
 def destroy(compute_node_uuid: str, address: str) -> bool:
     """Forget a device that left its host; False when it was gone already."""
     return rows.remove(_TABLE, {'compute_node_uuid': compute_node_uuid, 'address': address})
+
+
+def on_node(session: orm.Session, compute_node_uuid: str) -> list[rows.Row]:
+    """The devices of a host by address, in somebody's transaction."""
+    return rows.every(session, sa.select(_TABLE).where(
+        _TABLE.c.compute_node_uuid == compute_node_uuid).order_by(_TABLE.c.address))
+
+
+def holders(session: orm.Session, host: str) -> dict[str, str | None]:
+    """The containers on a host, which may hold devices: uuid -> status."""
+    container = models.container
+    found = session.execute(
+        sa.select(container.c.uuid, container.c.status).where(container.c.host == host))
+    return dict(found.tuples().all())
+
+
+def write_changes(session: orm.Session, before: collections.abc.Sequence[rows.Row],
+                  now: collections.abc.Sequence[rows.Row]) -> None:
+    """Write the columns of rows that have changed since they were read."""
+    was = {row['id']: row for row in before}
+    for row in now:
+        changed = {name: value for name, value in row.items() if was[row['id']][name] != value}
+        if changed:
+            rows.update(session, _TABLE, {'id': row['id']}, changed)
+
+
+def add(session: orm.Session, compute_node_uuid: str, address: str, values: rows.Row) -> None:
+    """Insert a device that was found."""
+    rows.insert(session, _TABLE, {
+        'uuid': uuidutils.generate_uuid(), **values, 'compute_node_uuid': compute_node_uuid,
+        'address': address})
+
+
+def forget(session: orm.Session, ids: collections.abc.Collection[int]) -> None:
+    """Remove devices that have left their host."""
+    session.execute(sa.delete(_TABLE).where(_TABLE.c.id.in_(ids)))

@@ -35,7 +35,7 @@ def _check_length(column: sa.Column[ty.Any], value: ty.Any) -> None:
     if isinstance(kind, columns.Json):
         size = len(json.dumps(value))
         limit = _MEDIUM_TEXT_BYTES if kind.medium else _TEXT_BYTES
-    elif not isinstance(value, str) or not isinstance(kind, sa.String):
+    elif not isinstance(value, str) or not isinstance(kind, sa.String | columns.Remark):
         return
     elif kind.length:
         size, limit = len(value), kind.length

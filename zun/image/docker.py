@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images that the engine fetches from a registry."""
 
-import collections.abc
-import concurrent.futures
 import dataclasses
 import enum
+import functools
 import itertools
 import re
-import threading
 import time
 import typing as ty
 
@@ -23,10 +21,6 @@ from zun.image import driver
 
 CONF = zun.conf.CONF
 LOG = logging.getLogger(__name__)
-
-NEVER = 'never'
-ALWAYS = 'always'
-IF_NOT_PRESENT = 'ifnotpresent'
 
 #: Registries that the engine's search covers.
 _HUB = ('docker.io', 'index.docker.io')
@@ -65,15 +59,11 @@ def trouble(text: str) -> Trouble:
     return next((kind for kind, signs in _SIGNS if re.search(signs, lowered)), Trouble.OTHER)
 
 
-def should_pull(policy: str | None, present: bool) -> bool:
-    """Whether the registry is asked. A policy that does not exist forbids it."""
-    return policy == ALWAYS or (policy == IF_NOT_PRESENT and not present)
-
-
 @dataclasses.dataclass(frozen=True)
 class _Pull:
     """One pull; equal ones are made once.
 
+    :ivar reference: without tag and digest
     :ivar version: digest or tag
     """
 
@@ -83,8 +73,18 @@ class _Pull:
     password: str | None = dataclasses.field(default=None, repr=False)
 
     def __str__(self) -> str:
-        separator = '@' if self.version == self.reference.digest else ':'
+        separator = '@' if ':' in self.version else ':'
         return f'{self.reference.name}{separator}{self.version}'
+
+
+def _named(text: str, registry: ty.Any) -> _Pull:
+    """
+    :raises NameEmpty, NameTooLong, ReferenceInvalidFormat: the text is no name
+    """
+    reference = image_name.complete(
+        image_name.parse(text), registry.domain if registry else None,
+        CONF.docker.default_registry)
+    return _Pull(dataclasses.replace(reference, tag=None, digest=None), reference.version)
 
 
 def credentials(domain: str | None, registry: ty.Any) -> tuple[str | None, str | None]:
@@ -103,49 +103,27 @@ def credentials(domain: str | None, registry: ty.Any) -> tuple[str | None, str |
 
 
 class DockerImageDriver(driver.ImageDriver):
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._running: dict[_Pull, concurrent.futures.Future[str]] = {}
-
-    def fetch(self, context: zun_context.RequestContext,
-              engine: container_driver.ContainerDriver, wanted: driver.Wanted) -> str:
+    def plan(self, context: zun_context.RequestContext,
+             engine: container_driver.ContainerDriver,
+             wanted: driver.Wanted) -> str | driver.Fetch:
         """
         :raises NameEmpty, NameTooLong, ReferenceInvalidFormat: the name is none
-        :raises ImageNotFound: there is none, or the policy forbids to fetch it
-        :raises DockerError: the pull failed
+        :raises InvalidEncryptionKey: the password of the registry cannot be read
         """
-        reference = image_name.complete(
-            image_name.parse(wanted.reference),
-            wanted.registry.domain if wanted.registry else None, CONF.docker.default_registry)
-        policy = wanted.policy or CONF.compute.default_image_pull_policy
-        pull = _Pull(reference, reference.version)
-        found = None if policy == ALWAYS else engine.find_image(str(pull))
-        if should_pull(policy, found is not None):
-            username, password = credentials(reference.domain, wanted.registry)
+        pull = _named(wanted.reference, wanted.registry)
+        policy = driver.policy_of(wanted)
+        found = None if policy == driver.ALWAYS else engine.find_image(str(pull))
+        if driver.should_pull(policy, found is not None):
+            username, password = credentials(pull.reference.domain, wanted.registry)
             pull = dataclasses.replace(pull, username=username, password=password)
-            return self._once(pull, lambda: _pull(engine, pull))
+            return driver.Fetch(pull, functools.partial(_pull, engine, pull))
         if found is None:
-            raise exception.ImageNotFound(
-                f'Image {pull} not present with pull policy of {policy.capitalize()}.')
+            raise driver.absent(pull, policy)
         return found
 
-    def _once(self, pull: _Pull, work: collections.abc.Callable[[], str]) -> str:
-        """Do the work, or wait for the one who is at it and share the result."""
-        with self._lock:
-            running = self._running.get(pull)
-            if running is None:
-                mine = self._running[pull] = concurrent.futures.Future()
-        if running is not None:
-            return _shared(running, pull)
-        try:
-            mine.set_result(work())
-        except BaseException as error:
-            mine.set_exception(error)
-            raise
-        finally:
-            with self._lock:
-                del self._running[pull]
-        return mine.result()
+    def local_names(self, engine: container_driver.ContainerDriver,
+                    reference: str) -> list[str]:
+        return [str(_named(reference, None))]
 
     def search(self, context: zun_context.RequestContext,
                engine: container_driver.ContainerDriver, name: str,
@@ -156,15 +134,6 @@ class DockerImageDriver(driver.ImageDriver):
                 driver=f'Registry {reference.domain}', method='search')
         return [_listed(item) for item in engine.search_images(reference.path)
                 if not exact_match or item['name'] == reference.path]
-
-
-def _shared(running: 'concurrent.futures.Future[str]', pull: _Pull) -> str:
-    limit = CONF.docker.pull_timeout + CONF.docker.default_timeout
-    try:
-        return running.result(limit)
-    except concurrent.futures.TimeoutError:
-        raise exception.DockerError(
-            error_msg=f'pull of {pull}: no end after {limit} seconds') from None
 
 
 def _pull(engine: container_driver.ContainerDriver, pull: _Pull) -> str:

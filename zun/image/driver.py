@@ -2,6 +2,7 @@
 """Where images come from."""
 
 import abc
+import collections.abc
 import dataclasses
 import typing as ty
 
@@ -18,37 +19,76 @@ if ty.TYPE_CHECKING:
 CONF = zun.conf.CONF
 NAMESPACE = 'zun.image.driver'
 
+NEVER = 'never'
+ALWAYS = 'always'
+IF_NOT_PRESENT = 'ifnotpresent'
+
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
     """An image as a container names it.
 
-    :ivar policy: never, always or ifnotpresent; None: always
+    :ivar policy: never, always or ifnotpresent; None: ``[compute]/default_image_pull_policy``
+    :ivar project: that must be allowed to see it; None: an administrator asks
     """
 
     reference: str
     policy: str | None = None
     registry: 'objects.Registry | None' = None
+    project: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Fetch:
+    """What has to be done to have an image in the engine.
+
+    :ivar key: equal ones need to be done only once
+    :ivar work: does it, and answers the engine's id of the image
+    """
+
+    key: collections.abc.Hashable
+    work: collections.abc.Callable[[], str] = dataclasses.field(compare=False, repr=False)
 
 
 class ImageDriver(abc.ABC):
     """One kind of source."""
 
     @abc.abstractmethod
-    def fetch(self, context: zun_context.RequestContext,
-              engine: 'container_driver.ContainerDriver', wanted: Wanted) -> str:
-        """Bring an image into the engine, as its pull policy says; the engine's id of it.
+    def plan(self, context: zun_context.RequestContext,
+             engine: 'container_driver.ContainerDriver', wanted: Wanted) -> str | Fetch:
+        """What the pull policy asks for: nothing more than the engine's id, or a fetch.
 
-        One pull per node and image serves all that wait for it.
+        It is quick; the fetch need not be.
 
         :raises ImageNotFound: there is none, or the policy forbids to fetch it
         """
+
+    @abc.abstractmethod
+    def local_names(self, engine: 'container_driver.ContainerDriver',
+                    reference: str) -> list[str]:
+        """The names that a fetched image has in the engine."""
 
     @abc.abstractmethod
     def search(self, context: zun_context.RequestContext,
                engine: 'container_driver.ContainerDriver', name: str,
                exact_match: bool) -> list[dict[str, ty.Any]]:
         """Images of that name. :raises OperationNotSupported: this source cannot be searched"""
+
+
+def policy_of(wanted: Wanted) -> str:
+    """The policy that holds."""
+    return wanted.policy or CONF.compute.default_image_pull_policy
+
+
+def should_pull(policy: str | None, present: bool) -> bool:
+    """Whether the source is asked for the image. A policy that does not exist forbids it."""
+    return policy == ALWAYS or (policy == IF_NOT_PRESENT and not present)
+
+
+def absent(image: object, policy: str) -> exception.ImageNotFound:
+    """What to raise for an image that is not there and may not be fetched."""
+    return exception.ImageNotFound(
+        f'Image {image} not present with pull policy of {policy.capitalize()}.')
 
 
 def load() -> dict[str, ImageDriver]:

@@ -33,6 +33,14 @@ class Capsule(container.ContainerBase):
         return [member for name in ('init_containers', 'containers') if self.obj_attr_is_set(name)
                 for member in getattr(self, name) or ()]
 
+    @classmethod
+    def get_with_part(cls, context: Context, uuid: str) -> 'Capsule':
+        """A capsule of any project, by its own uuid or that of a member.
+
+        :raises ContainerNotFound: there is none
+        """
+        return cls.from_row(context, containers.get_capsule_with(uuid))
+
     def _load(self, context: Context, attrname: str) -> ty.Any:
         if attrname in ('containers', 'init_containers'):
             self.load_members(context, [self])

@@ -246,6 +246,12 @@ class ContainerBase(versioned.Persistent):
         row = containers.get(context, uuid)
         return CLASSES[row['container_type'] or models.CONTAINER].from_row(context, row)
 
+    @staticmethod
+    def list_any_by_host(context: Context, host: str) -> 'list[ContainerBase]':
+        """All of any type that are on a host, members of capsules among them."""
+        return [CLASSES[row['container_type'] or models.CONTAINER].from_row(context, row)
+                for row in containers.list_on_host(host)]
+
     @classmethod
     def list_by_host(cls, context: Context, host: str) -> 'list[ty.Self]':
         """Those of this type on a host."""

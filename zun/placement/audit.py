@@ -87,6 +87,57 @@ def compare(host: str, held: Held, known: Rows) -> list[Finding]:
     return findings
 
 
+@dataclasses.dataclass(frozen=True)
+class Look:
+    """What ledger and rows say of one host.
+
+    :ivar held: consumer -> resources on the host's provider
+    :ivar known: uuid -> row, of the containers on the host and of all consumers
+    """
+
+    held: Held
+    known: Rows
+    findings: list[Finding]
+
+
+def look(ledger: placement_ledger.Ledger, host: str, provider: str) -> Look:
+    """Compare one host. Rows are read after the ledger: what is claimed has a row already.
+
+    Consumers of other services are no findings.
+    """
+    held = ledger.allocations_on(provider)
+    known = _rows(host, held)
+    return Look(held, known, [
+        finding for finding in compare(host, held, known)
+        if finding.kind != ORPHAN or ledger.owns(finding.consumer, provider)])
+
+
+def repair(ledger: placement_ledger.Ledger, provider: str, finding: Finding,
+           row: rows.Row | None) -> bool:
+    """Make the ledger say what the row says.
+
+    :returns: False: the host has no room, or the container is moving
+    """
+    uuid = finding.consumer
+    if finding.kind in (ORPHAN, ELSEWHERE) or row is None:
+        return _release(ledger, provider, uuid)
+    consumer = placement_ledger.Consumer(
+        uuid, row['project_id'], row['user_id'],
+        'CAPSULE' if row['container_type'] == models.CAPSULE else 'CONTAINER')
+    if finding.kind == DIFFERS:
+        return ledger.resize(consumer, wanted(row))
+    return ledger.claim(consumer, placement_ledger.Candidate(
+        provider, {provider: wanted(row)}, {}, {}))
+
+
+def _release(ledger: placement_ledger.Ledger, provider: str, uuid: str) -> bool:
+    """Free an allocation that is only here."""
+    if set(ledger.held(uuid)) != {provider}:
+        return False  # it is moving
+    ledger.release(uuid)
+    return True
+
+
 class Auditor:
     """One step looks at one host. Of all processes one makes the round."""
 
@@ -125,40 +176,17 @@ class Auditor:
 
         :returns: everything that differs
         """
-        held = self._ledger.allocations_on(provider)
-        known = _rows(host, held)
+        seen = look(self._ledger, host, provider)
         before, now = self._suspects.get(provider, {}), time.monotonic()
-        found = {finding: before.get(finding, now) for finding in compare(host, held, known)}
+        found = {finding: before.get(finding, now) for finding in seen.findings}
         self._suspects[provider] = found
         for finding, since in found.items():
             if now - since >= CONF.placement_client.audit_interval:
-                self._repair(host, provider, finding, known.get(finding.consumer))
+                done = repair(self._ledger, provider, finding, seen.known.get(finding.consumer))
+                LOG.info('Audit of host %s: allocation of %s: %s, %s', host, finding.consumer,
+                         finding.kind, 'repaired' if done else
+                         'not repaired: the host is full, or it is moving')
         return list(found)
-
-    def _repair(self, host: str, provider: str, finding: Finding, row: rows.Row | None) -> None:
-        uuid = finding.consumer
-        if finding.kind in (ORPHAN, ELSEWHERE) or row is None:
-            done = self._release(provider, uuid, finding.kind)
-        else:
-            consumer = placement_ledger.Consumer(
-                uuid, row['project_id'], row['user_id'],
-                'CAPSULE' if row['container_type'] == models.CAPSULE else 'CONTAINER')
-            if finding.kind == DIFFERS:
-                done = self._ledger.resize(consumer, wanted(row))
-            else:
-                done = self._ledger.claim(consumer, placement_ledger.Candidate(
-                    provider, {provider: wanted(row)}, {}, {}))
-        LOG.info('Audit of host %s: allocation of %s: %s, %s', host, uuid, finding.kind,
-                 'repaired' if done else 'not repaired: the host is full, or it is not ours')
-
-    def _release(self, provider: str, uuid: str, kind: str) -> bool:
-        """Free an allocation that is only here, and that is ours."""
-        if kind == ORPHAN and not self._ledger.owns(uuid, provider):
-            return False
-        if set(self._ledger.held(uuid)) != {provider}:
-            return False  # it is moving
-        self._ledger.release(uuid)
-        return True
 
 
 def _rows(host: str, consumers: Collection[str]) -> Rows:

@@ -306,6 +306,17 @@ def find_provider(connection: Connection, *, uuid: str | None = None,
     return next(iter(body['resource_providers']), None)
 
 
+def list_providers(connection: Connection, trait: str) -> list[Json]:
+    """The providers that have a trait; none when Placement does not know it."""
+    path = f'/resource_providers?{urllib.parse.urlencode({"required": trait})}'
+    answer = connection.send('GET', path)
+    if answer.status == 400:
+        return []
+    if answer.status != 200:
+        raise error(answer)
+    return ty.cast(list[Json], answer.body['resource_providers'])
+
+
 def create_provider(connection: Connection, uuid: str, name: str) -> Answer:
     """409 when either the uuid or the name is taken."""
     return connection.send('POST', '/resource_providers', {'uuid': uuid, 'name': name})

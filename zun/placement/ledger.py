@@ -21,6 +21,8 @@ VCPU = 'VCPU'
 MEMORY_MB = 'MEMORY_MB'
 DISK_GB = 'DISK_GB'
 DISABLED_TRAIT = 'CUSTOM_ZUN_COMPUTE_STATUS_DISABLED'
+#: Of every host of ours, so that one whose row is gone can be told from those of other services.
+NODE_TRAIT = 'CUSTOM_ZUN_COMPUTE'
 
 #: Resource class -> amount
 Resources = dict[str, int]
@@ -65,11 +67,16 @@ class Inventory:
 
 
 class Ledger(abc.ABC):
-    """Errors of all methods: LedgerUnavailable after bounded retries, LedgerForbidden."""
+    """Errors of all methods: LedgerUnavailable after bounded retries, LedgerForbidden.
+
+    :cvar draws: few candidates cost less than many, and are a random draw of all
+    """
+
+    draws = False
 
     @abc.abstractmethod
     def prepare(self) -> None:
-        """Check at a service's start that the ledger can be used; make our trait known."""
+        """Check at a service's start that the ledger can be used; make our traits known."""
 
     @abc.abstractmethod
     def candidates(self, resources: Resources, required: ty.Collection[str] = (),
@@ -111,7 +118,10 @@ class Ledger(abc.ABC):
     @abc.abstractmethod
     def report(self, provider: str, inventories: dict[str, Inventory],
                traits: ty.Collection[str] = ()) -> None:
-        """What a host has now; nothing is written when nothing changed."""
+        """What a host has now; nothing is written when nothing changed.
+
+        :raises ResourceProviderNotFound: it is to be ensured again
+        """
 
     @abc.abstractmethod
     def set_disabled(self, provider: str, disabled: bool) -> None:
@@ -120,6 +130,10 @@ class Ledger(abc.ABC):
     @abc.abstractmethod
     def allocations_on(self, provider: str) -> dict[str, Resources]:
         """consumer -> resources on one host."""
+
+    @abc.abstractmethod
+    def providers(self) -> dict[str, str]:
+        """provider -> name, of all hosts that were ever reported and not forgotten."""
 
     @abc.abstractmethod
     def forget(self, provider: str) -> None:

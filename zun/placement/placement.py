@@ -30,6 +30,7 @@ _REPORT_TRIES = 5
 _OUR_TRAITS = 'CUSTOM_ZUN_'
 _NOVA_TRAITS = 'COMPUTE_'
 _UNTYPED = 'unknown'
+_MOST_FOREIGN = 50_000
 _RATIO_OPTIONS = {ledger.VCPU: 'cpu_allocation_ratio', ledger.MEMORY_MB: 'ram_allocation_ratio',
                   ledger.DISK_GB: 'disk_allocation_ratio'}
 _NOBODY = '00000000-0000-0000-0000-000000000000'
@@ -57,6 +58,7 @@ class PlacementLedger(ledger.Ledger):
     def __init__(self, connection: client.Connection | None = None) -> None:
         self._connection = connection or client.Connection()
         self._reported: dict[str, _Reported] = {}
+        self._foreign: set[str] = set()
         self._lock = threading.Lock()
 
     def prepare(self) -> None:
@@ -64,7 +66,8 @@ class PlacementLedger(ledger.Ledger):
         :raises ConfigInvalid: Placement is too old
         """
         client.find_provider(self._connection, uuid=_NOBODY)
-        client.ensure_trait(self._connection, ledger.DISABLED_TRAIT)
+        for trait in (ledger.DISABLED_TRAIT, ledger.NODE_TRAIT):
+            client.ensure_trait(self._connection, trait)
 
     # Scheduler --------------------------------------------------------------------------------
 
@@ -155,6 +158,17 @@ class PlacementLedger(ledger.Ledger):
         return client.get_allocations(self._connection, consumer_uuid).allocations
 
     def owns(self, consumer_uuid: str, provider: str) -> bool:
+        """What is somebody else's stays so, and is asked for once."""
+        if consumer_uuid in self._foreign:
+            return False
+        ours = self._owns(consumer_uuid, provider)
+        if not ours:
+            if len(self._foreign) >= _MOST_FOREIGN:
+                self._foreign.clear()
+            self._foreign.add(consumer_uuid)
+        return ours
+
+    def _owns(self, consumer_uuid: str, provider: str) -> bool:
         kind = client.get_allocations(self._connection, consumer_uuid).kind
         if kind in ('CONTAINER', 'CAPSULE'):
             return True
@@ -207,10 +221,7 @@ class PlacementLedger(ledger.Ledger):
 
     def report(self, provider: str, inventories: dict[str, ledger.Inventory],
                traits: Collection[str] = ()) -> None:
-        """
-        :raises ResourceProviderNotFound: it is to be ensured again
-        """
-        wanted = frozenset(traits)
+        wanted = frozenset({ledger.NODE_TRAIT, *traits})
         known = self._reported.get(provider)
         if known is not None and known.covers(inventories, wanted):
             return
@@ -281,6 +292,10 @@ class PlacementLedger(ledger.Ledger):
         except exception.NotFound:
             return {}
         return {consumer: dict(item['resources']) for consumer, item in found.items()}
+
+    def providers(self) -> dict[str, str]:
+        return {found['uuid']: found['name'] for found in client.list_providers(
+            self._connection, ledger.NODE_TRAIT)}
 
     def forget(self, provider: str) -> None:
         self._forget_report(provider)

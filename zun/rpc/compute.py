@@ -6,6 +6,7 @@ Messages carry the uuid; the node reads the row. Casts return at once, calls wai
 class, NodeTimeout when it does not answer, BusUnavailable when the message cannot be sent.
 """
 
+import functools
 import typing as ty
 
 import oslo_messaging as messaging
@@ -13,6 +14,7 @@ import oslo_messaging as messaging
 from zun.common import context as zun_context
 import zun.conf
 from zun.rpc import errors
+from zun.rpc import parcels
 from zun.rpc import transport as rpc_transport
 
 CONF = zun.conf.CONF
@@ -130,9 +132,13 @@ class Client:
         :param tail: lines from the end; None: all
         :param since: seconds since the epoch as text, or None
         """
-        return self._call(context, host, 'container_logs', container_uuid=container_uuid,
-                          stdout=stdout, stderr=stderr, timestamps=timestamps, tail=tail,
-                          since=since)
+        answer = self._call(context, host, 'container_logs', container_uuid=container_uuid,
+                            stdout=stdout, stderr=stderr, timestamps=timestamps, tail=tail,
+                            since=since)
+        if not isinstance(answer, dict):
+            return answer
+        return parcels.decoded(
+            self._collected(context, host, container_uuid, answer)).decode()
 
     def container_exec(self, context: Context, host: str, container_uuid: str, command: str,
                        run: bool, interactive: bool) -> dict[str, ty.Any]:
@@ -176,20 +182,45 @@ class Client:
         """
         :returns: ``{'data': tar as base64 text, 'stat': {...}}``
         """
-        return self._call(context, host, 'container_get_archive', container_uuid=container_uuid,
-                          path=path)
+        answer = self._call(context, host, 'container_get_archive',
+                            container_uuid=container_uuid, path=path)
+        return {'data': self._collected(context, host, container_uuid, answer),
+                'stat': answer['stat']}
 
     def container_put_archive(self, context: Context, host: str, container_uuid: str, path: str,
-                              data: str) -> None:
+                              data: str, parcel: str | None = None) -> None:
         """
         :param data: tar as base64 text
+        :param parcel: token of what was sent of it before
         """
+        *before, last = parcels.parts(data)
+        for part in before:
+            parcel = self.parcel_put(context, host, container_uuid, parcel, part)
+        more: dict[str, ty.Any] = {'parcel': parcel} if parcel else {}
         self._call(context, host, 'container_put_archive', container_uuid=container_uuid,
-                   path=path, data=data)
+                   path=path, data=last, **more)
+
+    def parcel_get(self, context: Context, host: str, container_uuid: str,
+                   parcel: str) -> dict[str, ty.Any]:
+        """The next part of an answer: ``{'data': base64 text, 'parcel': token of the rest}``"""
+        return self._call(context, host, 'parcel_get', container_uuid=container_uuid,
+                          parcel=parcel)
+
+    def parcel_put(self, context: Context, host: str, container_uuid: str, parcel: str | None,
+                   data: str) -> str:
+        """Send a part ahead; the token to send the next one with."""
+        return self._call(context, host, 'parcel_put', container_uuid=container_uuid,
+                          parcel=parcel, data=data)
+
+    def _collected(self, context: Context, host: str, container_uuid: str,
+                   answer: dict[str, ty.Any]) -> str:
+        return parcels.collect(answer, functools.partial(
+            self.parcel_get, context, host, container_uuid))
 
     def container_commit(self, context: Context, host: str, container_uuid: str,
                          repository: str, tag: str | None, image_uuid: str) -> None:
-        """
+        """Call: the node queues it.
+
         :param image_uuid: Glance record that takes the snapshot
         """
         self._call(context, host, 'container_commit', container_uuid=container_uuid,

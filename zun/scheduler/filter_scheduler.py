@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import collections
 from collections.abc import Collection
 import dataclasses
 import random
@@ -15,6 +16,12 @@ from zun.scheduler import request
 from zun.scheduler import weighers
 
 CONF = zun.conf.CONF
+
+#: Hosts whose rows are read at first; while none of them passes, so many times more.
+_BATCH = 50
+_GROWTH = 4
+_ROOM = 'with room'
+_FRESH = 'not tried before'
 Context = zun_context.RequestContext
 
 
@@ -29,16 +36,15 @@ class FilterScheduler(driver.SchedulerDriver):
     def choose(self, context: Context, wanted: request.Request,
                refused: Collection[str] = (), repeated: bool = False) -> driver.Choice:
         wanted = _with_companions(context, wanted)
-        trail: list[str] = []
+        search = _Search(wanted, refused, filters.needed(wanted, self._filters))
         if CONF.scheduler.optimistic and not repeated and not wanted.main.required:
-            hosts = self._passing([_untold(host, wanted) for host in host_state.read(
-                wanted.requested_host or None)], wanted, refused, trail)
+            hosts = search.passing([_untold(host, wanted) for host in host_state.read(
+                wanted.requested_host or None, draw=_BATCH)])
             if hosts:
-                return driver.Choice(weighers.ordered(hosts, wanted), trail)
-        return self._of_candidates(wanted, refused, trail)
+                return driver.Choice(weighers.ordered(hosts, wanted), search.trail)
+        return self._of_candidates(wanted, search)
 
-    def _of_candidates(self, wanted: request.Request, refused: Collection[str],
-                       trail: list[str]) -> driver.Choice:
+    def _of_candidates(self, wanted: request.Request, search: '_Search') -> driver.Choice:
         providers = [host.rp_uuid for host in host_state.read(wanted.requested_host)] \
             if wanted.requested_host else []
         try:
@@ -47,36 +53,78 @@ class FilterScheduler(driver.SchedulerDriver):
             return driver.Choice([], [error.message])
         aggregates = [] if in_tree else CONF.scheduler.shard_aggregates
         for aggregate in [*random.sample(aggregates, len(aggregates)), None]:
-            candidates = self._ledger.candidates(
-                wanted.resources, wanted.main.required, wanted.main.forbidden, in_tree=in_tree,
-                limit=limit, member_of=aggregate)
-            hosts = self._passing(_hosts_of(candidates), wanted, refused, trail)
-            if hosts:
-                return driver.Choice(weighers.ordered(hosts, wanted), trail)
-        return driver.Choice([], trail)
+            for most in self._looks(in_tree, limit):
+                search.start()
+                candidates = self._ledger.candidates(
+                    wanted.resources, wanted.main.required, wanted.main.forbidden,
+                    in_tree=in_tree, limit=most, member_of=aggregate)
+                hosts = search.among(candidates)
+                if hosts:
+                    return driver.Choice(weighers.ordered(hosts, wanted), search.trail)
+                if most is None or len(candidates) < most:
+                    break
+        return driver.Choice([], search.trail)
 
-    def _passing(self, hosts: list[host_state.HostState], wanted: request.Request,
-                 refused: Collection[str], trail: list[str]) -> list[host_state.HostState]:
-        remaining = driver.left(hosts, wanted, refused)
-        trail.append(f'{len(hosts)} with room')
-        if len(remaining) < len(hosts):
-            trail.append(f'{len(remaining)} not tried before')
-        chain = filters.needed(wanted, self._filters)
-        passing, steps = filters.survivors(remaining, wanted, chain)
-        trail.extend(steps)
-        return passing
+    def _looks(self, in_tree: str | None, limit: int | None) -> list[int | None]:
+        """How many candidates to ask for, until one passes. To fill hosts up takes all of them."""
+        few = (self._ledger.draws and in_tree is None and limit is not None and limit > _BATCH
+               and CONF.scheduler.host_weight_policy == 'spread')
+        return [_BATCH, limit] if few else [limit]
 
 
-def _hosts_of(candidates: list[placement_ledger.Candidate]) -> list[host_state.HostState]:
-    if not candidates:
+class _Search:
+    """The way from candidates to hosts that pass.
+
+    :param chain: the filters of this request
+    """
+
+    def __init__(self, wanted: request.Request, refused: Collection[str],
+                 chain: list[filters.HostFilter]) -> None:
+        self._wanted = wanted
+        self._refused = refused
+        self._chain = chain
+        self.start()
+
+    def start(self) -> None:
+        """Count anew."""
+        self._steps: collections.Counter[str] = collections.Counter()
+
+    @property
+    def trail(self) -> list[str]:
+        """How many hosts each step has left, of all that were looked at."""
+        return [f'{count} {step}' for step, count in self._steps.items()]
+
+    def among(self, candidates: list[placement_ledger.Candidate]) -> list[host_state.HostState]:
+        """The hosts that pass among the best candidates; the rows of the others are not read."""
+        by_provider: dict[str, list[placement_ledger.Candidate]] = {}
+        for candidate in candidates:
+            by_provider.setdefault(candidate.provider, []).append(candidate)
+        if not candidates:
+            self._steps[_ROOM] += 0
+        ranked = [state.rp_uuid for state in weighers.ordered(
+            [host_state.HostState(rp_uuid=provider, candidates=found)
+             for provider, found in by_provider.items()], self._wanted)]
+        begin, size = 0, _BATCH if weighers.of_candidates_alone() else len(ranked)
+        while begin < len(ranked):
+            hosts = host_state.read(providers=ranked[begin:begin + size])
+            for host in hosts:
+                host.candidates = by_provider[host.rp_uuid]
+            found = self.passing(hosts)
+            if found:
+                return found
+            begin, size = begin + size, size * _GROWTH
         return []
-    by_provider: dict[str, list[placement_ledger.Candidate]] = {}
-    for candidate in candidates:
-        by_provider.setdefault(candidate.provider, []).append(candidate)
-    hosts = host_state.read(providers=by_provider)
-    for host in hosts:
-        host.candidates = by_provider[host.rp_uuid]
-    return hosts
+
+    def passing(self, hosts: list[host_state.HostState]) -> list[host_state.HostState]:
+        """Those that no filter holds back, and that have not failed before."""
+        remaining = driver.left(hosts, self._wanted, self._refused)
+        self._steps[_ROOM] += len(hosts)
+        if len(remaining) < len(hosts) or _FRESH in self._steps:
+            self._steps[_FRESH] += len(remaining)
+        found, left = filters.survivors(remaining, self._wanted, self._chain)
+        for name, count in left.items():
+            self._steps[f'after {name}'] += count
+        return found
 
 
 def _untold(host: host_state.HostState, wanted: request.Request) -> host_state.HostState:

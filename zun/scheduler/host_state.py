@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 import zun.conf
 from zun.db import clock
+from zun.db import draws
 from zun.db import engine
 from zun.db import models
 from zun.db import rows
@@ -65,14 +66,15 @@ class HostState:
         return self.up and not self.disabled
 
 
-def read(hostname: str | None = None,
-         providers: Collection[str] | None = None) -> list[HostState]:
+def read(hostname: str | None = None, providers: Collection[str] | None = None,
+         draw: int | None = None) -> list[HostState]:
     """Hosts that have a service, of one name, of these providers, or all.
 
+    :param draw: no more than so many, at random
     Their age is the one that the database's clock says.
     """
     seen = sa.func.coalesce(_SERVICE.c.last_seen_up, _SERVICE.c.updated_at, _SERVICE.c.created_at)
-    statement = sa.select(
+    statement: ty.Any = sa.select(
         *(_NODE.c[name] for name in _READ), *(_SERVICE.c[name] for name in _READ_OF_SERVICE),
         clock.seconds_since(seen).label('seconds_since_seen')).join(
         _SERVICE, sa.and_(_SERVICE.c.host == _NODE.c.hostname, _SERVICE.c.binary == BINARY))
@@ -80,5 +82,7 @@ def read(hostname: str | None = None,
         statement = statement.where(_NODE.c.hostname == hostname)
     if providers is not None:
         statement = statement.where(_NODE.c.rp_uuid.in_(providers))
+    if draw is not None:
+        statement = draws.some(statement, _NODE.c.rp_uuid, draw)
     with engine.reader() as session:
         return [HostState(**row) for row in rows.every(session, statement)]

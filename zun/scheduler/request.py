@@ -10,6 +10,7 @@ from zun import objects
 from zun.common import exception
 from zun.common import units
 import zun.conf
+from zun.pci import requests
 from zun.placement import amounts
 from zun.placement import client
 from zun.placement import ledger
@@ -135,17 +136,5 @@ def scope(requested_host: str | None, hints: Extra | None,
 
 def pci_requests(stored: ty.Any) -> tuple[PciRequest, ...]:
     """The stored PCI requests: a list of requests, or a serialised ContainerPCIRequests."""
-    found = _plain(stored) or []
-    if isinstance(found, dict):
-        found = found.get('requests') or []
-    return tuple(PciRequest(int(item['count']), tuple(item.get('spec') or ())) for item in found)
-
-
-def _plain(value: ty.Any) -> ty.Any:
-    """A serialised versioned object without its envelope."""
-    if isinstance(value, dict):
-        data = value.get('zun_object.data', value)
-        return {name: _plain(item) for name, item in data.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return value
+    return tuple(PciRequest(int(item['count']), tuple(item.get('spec') or ()))
+                 for item in requests.stored(stored))

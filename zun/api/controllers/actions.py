@@ -88,15 +88,27 @@ def _stats(call: handler.Call, container: Container) -> dict[str, ty.Any]:
 def _get_archive(call: handler.Call, container: Container) -> dict[str, ty.Any]:
     archive = control.get_archive(call.context, container, call.values['path'])
     if call.version < _BASE64_SINCE:
-        archive['data'] = base64.b64decode(archive['data']).decode(errors='replace')
+        archive['data'] = base64.b64decode(archive['data']).decode('latin-1')
     return archive
 
 
 def _put_archive(call: handler.Call, container: Container) -> None:
     data = call.values['data']
     if call.version < _BASE64_SINCE:
-        data = base64.b64encode(data.encode()).decode()
+        data = base64.b64encode(_latin(data)).decode()
     control.put_archive(call.context, container, call.values['path'], data)
+
+
+def _latin(text: str) -> bytes:
+    """Each character is a byte, so that the bytes of any file survive as text.
+
+    :raises InvalidValue: it holds a character that is none
+    """
+    try:
+        return text.encode('latin-1')
+    except UnicodeEncodeError:
+        raise exception.InvalidValue(
+            "The text in 'data' holds characters that are no bytes.") from None
 
 
 def _rename(call: handler.Call, container: Container) -> dict[str, ty.Any]:

@@ -67,6 +67,13 @@ class Field:
     gate: str | None = None
     gates_empty: bool = True
 
+    @property
+    def document(self) -> Json:
+        """JSON Schema of its values, with what it means."""
+        if not self.description:
+            return self.type.schema
+        return {**self.type.schema, 'description': self.description}
+
     def known_at(self, version: microversions.Version) -> bool:
         return (microversions.parse(self.since) <= version
                 and (self.until is None or version <= microversions.parse(self.until)))
@@ -134,7 +141,7 @@ class Schema:
         fields = tuple(field for field in self.fields if field.known_at(version))
         document: Json = {
             'type': 'object',
-            'properties': {field.name: field.type.schema for field in fields},
+            'properties': {field.name: field.document for field in fields},
             'additionalProperties': self.open,
         }
         required = [field.name for field in fields if field.required]

@@ -5,6 +5,7 @@ It works in two turns of the container's FIFO with the fetching of the image bet
 belongs to another pool. A redone create finds what an earlier try left, by the container's uuid.
 """
 
+import collections.abc
 import dataclasses
 import functools
 
@@ -15,10 +16,12 @@ from zun.common import failpoints
 from zun.common import states
 from zun.compute import journal
 from zun.compute import observation
+from zun.compute import pinning
 from zun.compute import resources
 from zun.compute import task
 from zun.compute import undo as node_undo
 from zun.compute.tasks import images
+from zun.compute.tasks import members
 from zun.compute.tasks import power
 from zun.compute.tasks import volumes
 from zun.container import driver as container_driver
@@ -28,11 +31,11 @@ from zun.network import driver as network_driver
 LOG = logging.getLogger(__name__)
 
 #: Somebody else owns the row now.
-_LOST = (exception.Conflict, exception.ContainerNotFound)
+LOST = (exception.Conflict, exception.ContainerNotFound)
 
 
 @dataclasses.dataclass
-class _Create:
+class Create:
     """One create between its turns."""
 
     job: task.Job
@@ -41,49 +44,59 @@ class _Create:
 
 
 def create(job: task.Job, generation: int | None = None) -> None:
+    """
+    :param generation: that of the message; an older one is somebody else's by now
+    """
+    admit(job, generation, images.fetch, _assemble)
+
+
+def admit(job: task.Job, generation: int | None,
+          fetch: collections.abc.Callable[..., None],
+          assemble: collections.abc.Callable[..., None]) -> None:
     """First turn: admit the container and have its image fetched.
 
-    :param generation: that of the message; an older one is somebody else's by now
+    :param fetch: like ``images.fetch``
+    :param assemble: second turn: gets the Create, and what the fetch hands on
     """
     if generation not in (None, job.request.generation):
         LOG.info('Container %s: create of generation %s has been overtaken', job.uuid, generation)
         return
     claim = task.Task(job, states.IMAGE_PULLING)
     claim.begin({states.CREATING})
-    work = _Create(job, claim, node_undo.Undo(job.uuid))
+    work = Create(job, claim, node_undo.Undo(job.uuid))
     failpoints.hit('create.begun')
     try:
         resources.claim(job)
         failpoints.hit('create.claimed')
-        images.fetch(job, functools.partial(_assemble, work))
+        fetch(job, functools.partial(assemble, work))
     except Exception as error:  # noqa: BLE001 - the boundary of an operation
-        _give_up(work, error)
+        give_up(work, error)
 
 
-def _assemble(work: _Create, image: str | None, error: Exception | None) -> None:
+def _assemble(work: Create, image: str | None, error: Exception | None) -> None:
     """Second turn: make the container, and run it if that is wanted."""
     job, container = work.job, work.job.container
     failpoints.hit('create.pulled')
     try:
         work.claim.step(states.CONTAINER_CREATING)
-    except _LOST:
-        _abandon(job)
+    except LOST:
+        abandon(job)
         return
     try:
         if image is None:
             raise error or exception.ImageNotFound(image=container.image)
         _build(work, image)
     except Exception as trouble:  # noqa: BLE001 - the boundary of an operation
-        _give_up(work, trouble)
+        give_up(work, trouble)
         return
     failed = _start(job) if job.request.run else None
     if not work.claim.finish(failed):
-        _abandon(job)
+        abandon(job)
     failpoints.hit('create.saved')
     job.node.changed()
 
 
-def _build(work: _Create, image: str) -> None:
+def _build(work: Create, image: str) -> None:
     job, container, node, undo = work.job, work.job.container, work.job.node, work.undo
     undo.push('volumes', volumes.detach, job)
     mounts = volumes.attach(job)
@@ -95,7 +108,7 @@ def _build(work: _Create, image: str) -> None:
     undo.push('engine container', node.engine.delete, job.uuid)
     observed = node.engine.create(container_driver.Workload(
         container, image, attachments, mounts, job.request.generation,
-        job.context.request_id or ''))
+        job.context.request_id or '', pinning.shared(node, container)))
     failpoints.hit('create.made')
     undo.push('plugs', node.network.unplug, job.context, container)
     node.network.plug(job.context, container, attachments)
@@ -130,7 +143,7 @@ def host_is_to_blame(error: Exception) -> bool:
     return isinstance(error, exception.ZunException) and error.code >= 500
 
 
-def _give_up(work: _Create, error: Exception) -> None:
+def give_up(work: Create, error: Exception) -> None:
     """Take everything back, then let another host try, or tell the user."""
     job = work.job
     left = work.undo.run()
@@ -158,17 +171,18 @@ def _release(job: task.Job) -> bool:
     return True
 
 
-def _fail(work: _Create, error: Exception, undone: bool) -> None:
+def _fail(work: Create, error: Exception, undone: bool) -> None:
     """Error, with the reason; the host is kept as long as something of it is left here."""
     def failure(job: task.Job, trouble: Exception) -> None:
         job.container.status = states.ERROR
         job.container.status_reason = observation.reason(job.title, trouble)
+        members.forget(job.container, states.ERROR, job.container.status_reason)
         if undone:
             job.container.host = None
     work.claim.fail(error, failure, again=not undone)
 
 
-def _abandon(job: task.Job) -> None:
+def abandon(job: task.Job) -> None:
     """The row has changed hands: leave nothing here, and touch nothing that is theirs."""
     try:
         job.container.refresh()
@@ -180,6 +194,7 @@ def _abandon(job: task.Job) -> None:
     undo = node_undo.Undo(job.uuid)
     undo.push('plugs', job.node.network.unplug, job.context, job.container)
     undo.push('engine container', job.node.engine.delete, job.uuid)
+    undo.push('members', members.remove, job)
     undo.run()
 
 
@@ -193,11 +208,13 @@ def clear(job: task.Job, reason: str) -> None:
     undo.push('network', job.node.network.release, job.context, job.uuid)
     undo.push('plugs', job.node.network.unplug, job.context, job.container)
     undo.push('engine container', job.node.engine.delete, job.uuid)
+    undo.push('members', members.remove, job)
     if undo.run() or not _release(job):
         return
     container = job.container
     expected = {'host': container.host, 'status': container.status}
     container.status_reason = container.status_reason or reason
+    members.forget(container, states.ERROR, container.status_reason)
     container.status, container.task_state, container.host = states.ERROR, None, None
     journal.end(job.uuid, job.context.request_id,
                 journal.Outcome(True, container.status_reason), container, expected)

@@ -11,7 +11,9 @@ from zun.common import failpoints
 from zun.common import pools
 from zun.common import states
 from zun.compute import observation
+from zun.compute import streams
 from zun.compute import task
+from zun.compute.tasks import members
 from zun.compute.tasks import rebuild
 from zun.compute.tasks import volumes
 
@@ -51,6 +53,8 @@ def _remove(job: task.Job, stop: bool) -> None:
         with contextlib.suppress(exception.ContainerActionNotFound):
             objects.ContainerAction.finish(job.context, job.uuid, job.context.request_id, 'stop')
         failpoints.hit('delete.stopped')
+    members.remove(job)
+    streams.revoke(job.uuid)
     node.engine.delete(job.uuid)
     node.engine.discard(rebuild.aside(job.uuid))
     failpoints.hit('delete.removed')
@@ -62,6 +66,7 @@ def _remove(job: task.Job, stop: bool) -> None:
     node.ledger.release(job.uuid)
     failpoints.hit('delete.released')
     container.destroy(job.context)
+    failpoints.hit('delete.forgotten')
 
 
 def _postpone(job: task.Job, claim: task.Task, error: Exception) -> None:

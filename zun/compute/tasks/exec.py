@@ -4,57 +4,48 @@
 They go around the queue of operations, and only so many at a time.
 """
 
+import contextlib
 import typing as ty
 
 from zun import objects
-from zun.common import exception
+from zun.common import context as zun_context
 from zun.compute import node as compute_node
+from zun.compute import parcels as node_parcels
+from zun.compute import streams
+from zun.rpc import parcels
+
+Context = zun_context.RequestContext
 
 
 def logs(node: compute_node.Node, container: 'objects.Container', stdout: bool, stderr: bool,
-         timestamps: bool, tail: int | None, since: str | None) -> str:
-    """The newest part of what it has printed.
+         timestamps: bool, tail: int | None, since: str | None) -> str | dict[str, ty.Any]:
+    """The newest part of what it has printed; a long one as parcel of UTF-8.
 
     :param tail: lines from the end; None: all
     :param since: seconds since the epoch
     """
     with node.stream():
-        return node.engine.logs(container, stdout, stderr, timestamps, tail, since)
+        text = node.engine.logs(container, stdout, stderr, timestamps, tail, since)
+    if len(text) <= parcels.PLAIN_TEXT:
+        return text
+    with contextlib.ExitStack() as undo:
+        data = undo.enter_context(node_parcels.new_file())
+        data.write(text.encode())
+        data.seek(0)
+        answer = node.parcels.send(container.uuid, data)
+        undo.pop_all()
+    return answer
 
 
-def execute(node: compute_node.Node, container: 'objects.Container', command: str, run: bool,
-            interactive: bool) -> dict[str, ty.Any]:
-    """Run a command to its end; nobody types into it.
-
-    :raises OperationNotSupported: a session was asked for
-    """
+def execute(node: compute_node.Node, context: Context, container: 'objects.Container',
+            command: str, run: bool, interactive: bool) -> dict[str, ty.Any]:
+    """Run a command to its end, or prepare a console for it."""
     if not run:
-        raise exception.OperationNotSupported(
-            'Interactive commands are not supported yet: use run=true.')
+        exec_id, token = streams.prepare_exec(node, context, container, command, interactive)
+        return {'output': None, 'exit_code': None, 'exec_id': exec_id, 'token': token}
     with node.stream():
         output, exit_code = node.engine.execute(container, command)
     return {'output': output, 'exit_code': exit_code, 'exec_id': None, 'token': None}
-
-
-def attach(node: compute_node.Node, container: 'objects.Container') -> str:
-    """
-    :raises OperationNotSupported: always, for now
-    """
-    raise exception.OperationNotSupported('Attaching to a container is not supported yet.')
-
-
-def resize_exec(node: compute_node.Node, container: 'objects.Container', exec_id: str,
-                height: int, width: int) -> None:
-    """
-    :raises OperationNotSupported: always, for now
-    """
-    raise exception.OperationNotSupported('Interactive commands are not supported yet.')
-
-
-def resize(node: compute_node.Node, container: 'objects.Container', height: int,
-           width: int) -> None:
-    """Size of its terminal in rows and columns."""
-    node.engine.resize(container, height, width)
 
 
 def top(node: compute_node.Node, container: 'objects.Container',

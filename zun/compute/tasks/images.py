@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images: those of containers, and those that administrators keep on a host."""
 
-import collections.abc
+import contextlib
+import functools
 import typing as ty
 
 from oslo_log import log as logging
@@ -9,34 +10,93 @@ from oslo_log import log as logging
 from zun import objects
 from zun.common import context as zun_context
 from zun.common import exception
+from zun.common import failpoints
 from zun.compute import node as compute_node
 from zun.compute import task
 from zun.image import driver as image_driver
+from zun.image import flights
 
 LOG = logging.getLogger(__name__)
 
-#: Gets the engine's id of the image, or the error.
-Then = collections.abc.Callable[[str | None, Exception | None], None]
+_GLANCE = 'glance'
+
+Then = flights.Then
 
 
 def fetch(job: task.Job, then: Then) -> None:
     """Bring the image of a container, then go on in the FIFO of its operations.
 
-    Meanwhile the FIFO is free, so that a delete need not wait for a pull.
+    Meanwhile the FIFO is free, so that a delete need not wait for a pull. Who waits for an image
+    that is being fetched already holds no thread.
 
-    :raises PoolFull: too many images wait
+    :raises ImageNotFound: there is none, or the policy forbids to fetch it
     """
-    job.node.pulls.submit(job.uuid, _fetch, job, then)
+    container = job.container
+    fetch_as(job, container.image_driver, image_driver.Wanted(
+        container.image, container.image_pull_policy, container.registry,
+        job.context.project_id), then)
 
 
-def _fetch(job: task.Job, then: Then) -> None:
-    image, error = None, None
-    job.context.update_store()
+def fetch_as(job: task.Job, driver_name: str | None, wanted: image_driver.Wanted,
+             then: Then) -> None:
+    """As :func:`fetch`, for any image that the container needs."""
+    job.node.leave(job.uuid)
     try:
-        image = _bring(job)
-    except Exception as trouble:  # noqa: BLE001 - handed on to the operation
+        _bring(job.node, job.context, job.uuid, driver_name, wanted,
+               functools.partial(_come_back, job, then))
+    except Exception:
+        job.node.leave(job.uuid, -1)
+        raise
+
+
+def _bring(node: compute_node.Node, context: zun_context.RequestContext, uuid: str,
+           driver_name: str | None, wanted: image_driver.Wanted, then: Then) -> None:
+    """Have an image in the engine, by one fetch for all who want it at the time.
+
+    :param uuid: of the container or image it is for
+    """
+    found = _plan(node, context, driver_name, wanted)
+    if isinstance(found, str):
+        then(found, None)
+    elif node.flights.join(found.key, then):
+        try:
+            node.pulls.submit(uuid, _fly, node, context, found)
+        except exception.PoolFull as error:
+            node.flights.end(found.key, None, error)
+
+
+def _plan(node: compute_node.Node, context: zun_context.RequestContext,
+          driver_name: str | None, wanted: image_driver.Wanted) -> str | image_driver.Fetch:
+    """:raises ResourcesUnavailable: the image is there, and just being removed as unused"""
+    driver = image_driver.select(node.images, driver_name)
+    found = driver.plan(context, node.engine, wanted)
+    if isinstance(found, str) and not node.usage.lease(found):
+        raise exception.ResourcesUnavailable(
+            reason=f'image {wanted.reference} is just being removed as unused')
+    return found
+
+
+def _fly(node: compute_node.Node, context: zun_context.RequestContext,
+         wanted: image_driver.Fetch) -> None:
+    image, error = None, None
+    context.update_store()
+    try:
+        image = wanted.work()
+        node.usage.arrived(image)
+    except Exception as trouble:  # noqa: BLE001 - handed on to all who wait
         error = trouble
-    job.node.lifecycle.submit(job.uuid, _go_on, job, then, image, error)
+    node.flights.end(wanted.key, image, error)
+
+
+def _come_back(job: task.Job, then: Then, image: str | None, error: Exception | None) -> None:
+    if image is not None:
+        job.node.usage.want(image)
+    try:
+        job.node.lifecycle.submit(job.uuid, _go_on, job, then, image, error)
+    except exception.PoolFull:
+        LOG.info('Container %s: %s is left to the next sweep', job.uuid, job.name)
+    finally:
+        job.node.leave(job.uuid, -1)
 
 
 def _go_on(job: task.Job, then: Then, image: str | None, error: Exception | None) -> None:
@@ -44,17 +104,20 @@ def _go_on(job: task.Job, then: Then, image: str | None, error: Exception | None
     then(image, error)
 
 
-def _bring(job: task.Job) -> str:
-    container = job.container
-    driver = image_driver.select(job.node.images, container.image_driver)
-    wanted = image_driver.Wanted(container.image, container.image_pull_policy,
-                                 container.registry)
-    return driver.fetch(job.context, job.node.engine, wanted)
-
-
 def pull(node: compute_node.Node, context: zun_context.RequestContext, uuid: str) -> None:
     """Fetch an image that an administrator asked for, and record its id and size."""
     node.pulls.submit(uuid, _pull, node, context.elevated(), uuid)
+
+
+def resume(node: compute_node.Node) -> None:
+    """Fetch at the start of the agent what was asked for and is not recorded as there."""
+    context = zun_context.get_admin_context()
+    for image in objects.Image.list(context, filters={'host': node.host}):
+        if not image.image_id:
+            try:
+                pull(node, context, image.uuid)
+            except exception.PoolFull:
+                LOG.warning('Image %s is left to the next start', image.uuid)
 
 
 def _reference(image: 'objects.Image') -> str:
@@ -63,28 +126,53 @@ def _reference(image: 'objects.Image') -> str:
     return f'{image.repo}{"@" if ":" in image.tag else ":"}{image.tag}'
 
 
+def _source(image: 'objects.Image') -> str | None:
+    """Name of the driver; an image of Glance has no tag."""
+    return None if image.tag else _GLANCE
+
+
 def _pull(node: compute_node.Node, context: zun_context.RequestContext, uuid: str) -> None:
+    context.update_store()
     try:
         image = objects.Image.get_by_uuid(context, uuid)
-        driver = image_driver.select(node.images, None)
-        found = driver.fetch(context, node.engine,
-                             image_driver.Wanted(_reference(image), 'always'))
-        facts = node.engine.image_info(found)
-        image.image_id, image.size = facts['image_id'], str(facts['size'])
-        image.save(context)
+        failpoints.hit('image_pull.begun')
+        _bring(node, context, uuid, _source(image),
+               image_driver.Wanted(_reference(image), image_driver.ALWAYS),
+               functools.partial(_pulled, node, context, image))
     except exception.ZunException as error:
         LOG.warning('Image %s cannot be pulled: %s', uuid, error.message)
 
 
+def _pulled(node: compute_node.Node, context: zun_context.RequestContext,
+            image: 'objects.Image', found: str | None, error: Exception | None) -> None:
+    failpoints.hit('image_pull.pulled')
+    try:
+        if found is None:
+            raise error or exception.ImageNotFound(image=_reference(image))
+        facts = node.engine.image_info(found)
+        image.image_id, image.size = facts['image_id'], str(facts['size'])
+        image.save(context)
+        failpoints.hit('image_pull.saved')
+    except Exception as trouble:  # noqa: BLE001 - others wait for the same image
+        LOG.warning('Image %s cannot be pulled: %s', image.uuid, trouble)
+
+
 def delete(node: compute_node.Node, context: zun_context.RequestContext, uuid: str) -> None:
-    """Remove an image from the engine and forget it; one that a container uses stays."""
+    """Remove an image from the engine and forget it.
+
+    One that a container uses, or just wanted, stays in the engine: it is left to the collector.
+    """
     node.pulls.submit(uuid, _delete, node, context.elevated(), uuid)
 
 
 def _delete(node: compute_node.Node, context: zun_context.RequestContext, uuid: str) -> None:
     try:
         image = objects.Image.get_by_uuid(context, uuid)
-        node.engine.remove_image(image.image_id or _reference(image))
+        source = image_driver.select(node.images, _source(image))
+        if not node.usage.is_wanted(image.image_id):
+            for name in source.local_names(node.engine, _reference(image)):
+                with contextlib.suppress(exception.Conflict):  # in use
+                    node.engine.remove_image(name)
         image.destroy(context)
     except exception.ZunException as error:
         LOG.warning('Image %s cannot be deleted: %s', uuid, error.message)

@@ -28,6 +28,7 @@ def detach(job: task.Job, network: str) -> None:
         job.node.network.detach(job.context, job.container, network)
         failpoints.hit('network_detach.done')
         job.node.network.release(job.context, job.uuid, network)
+        failpoints.hit('network_detach.released')
         job.container.addresses = {
             key: value for key, value in (job.container.addresses or {}).items()
             if key != network}

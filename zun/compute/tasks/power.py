@@ -5,11 +5,13 @@ The status is what the engine says afterwards, never what the call was meant to 
 """
 
 import collections.abc
+import contextlib
 
 from zun.common import exception
 from zun.common import failpoints
 from zun.common import states
 from zun.compute import observation
+from zun.compute import streams
 from zun.compute import task
 from zun.compute.tasks import volumes
 from zun.container import driver as container_driver
@@ -18,11 +20,33 @@ from zun.container import driver as container_driver
 def _perform(job: task.Job, call: collections.abc.Callable[[], container_driver.Observed],
              failure: task.Failure = task.reread) -> None:
     with task.task(job, failure):
-        failpoints.hit(f'{job.name}.begun')
-        observed = call()
+        observed = _told(job, call)
         failpoints.hit(f'{job.name}.done')
         check_started(observed)
         observation.apply(job.container, observed)
+
+
+def _told(job: task.Job, call: collections.abc.Callable[[], container_driver.Observed],
+          ) -> container_driver.Observed:
+    """What a call brought about; when its answer is lost, a look at the container tells."""
+    try:
+        return call()
+    except exception.EngineUnavailable:
+        with contextlib.suppress(exception.ZunException):
+            observed = job.node.engine.inspect(job.container)
+            if reached(job.name, observed):
+                return observed
+        raise
+
+
+def reached(operation: str, seen: container_driver.Observed) -> bool:
+    """Whether a container is where an operation was meant to bring it.
+
+    A container that runs does not tell whether it was restarted.
+    """
+    return {'start': seen.running, 'stop': not seen.running, 'kill': not seen.running,
+            'pause': seen.status == states.PAUSED,
+            'unpause': seen.status == states.RUNNING}.get(operation, False)
 
 
 def check_started(observed: container_driver.Observed) -> None:
@@ -46,12 +70,14 @@ def stop(job: task.Job, timeout: int | None = None) -> None:
     :param timeout: seconds before it is killed; None: the image's own, else 10
     """
     _perform(job, lambda: job.node.engine.stop(job.container, timeout))
+    streams.revoke(job.uuid)
 
 
 def reboot(job: task.Job, timeout: int | None = None) -> None:
     """Stop it if it runs, and start it."""
     def call() -> container_driver.Observed:
         volumes.attach(job)
+        streams.revoke(job.uuid)
         return job.node.engine.reboot(job.container, timeout)
     _perform(job, call, task.broken)
 

@@ -15,6 +15,8 @@ from zun.common import exception
 from zun.common import failpoints
 from zun.common import states
 from zun.compute import observation
+from zun.compute import pinning
+from zun.compute import streams
 from zun.compute import task
 from zun.compute import undo as node_undo
 from zun.compute.tasks import images
@@ -80,6 +82,7 @@ def _replace(work: _Rebuild, image: str | None, error: Exception | None) -> None
         _bring_back(work, undo, trouble)
         return
     claim.finish()
+    failpoints.hit('rebuild.saved')
     job.node.attempts.pop(job.uuid, None)
 
 
@@ -97,7 +100,7 @@ def _build(work: _Rebuild, image: str, undo: node_undo.Undo) -> None:
     container.addresses = network_driver.addresses_of(attachments)
     observed = node.engine.create(container_driver.Workload(
         container, image, attachments, mounts, job.request.generation,
-        job.context.request_id or ''))
+        job.context.request_id or '', pinning.shared(node, container)))
     failpoints.hit('rebuild.made')
     node.network.plug(job.context, container, attachments)
     if work.run:
@@ -110,6 +113,7 @@ def _build(work: _Rebuild, image: str, undo: node_undo.Undo) -> None:
 
 
 def _stop(job: task.Job) -> None:
+    streams.revoke(job.uuid)
     try:
         job.node.engine.stop(job.container, None)
     except (exception.EngineGone, exception.Conflict) as error:
@@ -142,6 +146,7 @@ def _bring_back(work: _Rebuild, undo: node_undo.Undo, error: Exception) -> None:
     """The old container again; when the engine does not let us, later."""
     job = work.job
     left = undo.run()
+    failpoints.hit('rebuild.undone')
     attempt = job.node.attempts.get(job.uuid, 0)
     if not left or attempt >= _MOST_ATTEMPTS:
         job.node.attempts.pop(job.uuid, None)

@@ -4,16 +4,23 @@
 What was changed before a refusal is given back.
 """
 
+import contextlib
 import typing as ty
+
+from oslo_log import log as logging
 
 from zun import objects
 from zun.common import exception
+from zun.common import failpoints
 from zun.common import states
 from zun.compute import claims
 from zun.compute import task
 from zun.compute import undo as node_undo
+from zun.db import pins
 from zun.placement import amounts
 from zun.placement import ledger
+
+LOG = logging.getLogger(__name__)
 
 _LIMITS = ('cpu', 'memory')
 _PLAIN = ('name', 'auto_heal')
@@ -36,7 +43,36 @@ def update(job: task.Job, patch: dict[str, ty.Any]) -> None:
     if container.task_state is not None:
         raise exception.InvalidStateException(
             action='update', id=job.uuid, actual_state=container.task_state)
-    change(job, patch)
+    if not any(name in patch for name in _LIMITS):
+        change(job, patch)
+        return
+    # Whoever finds the mark after a crash brings the limits back to the row's.
+    _mark(job, None, states.CONTAINER_UPDATING)
+    failpoints.hit('update.begun')
+    try:
+        change(job, patch)
+    finally:
+        with contextlib.suppress(exception.Conflict, exception.ContainerNotFound):
+            container.refresh()
+            _mark(job, states.CONTAINER_UPDATING, None)
+
+
+def _mark(job: task.Job, before: str | None, task_state: str | None) -> None:
+    job.container.task_state = task_state
+    job.container.save(job.context, expected={'host': job.node.host, 'task_state': before})
+
+
+def settle(job: task.Job) -> None:
+    """Bring ledger and engine to the limits of the row, after a change that was interrupted.
+
+    :raises EngineUnavailable, LedgerUnavailable: it is to be tried again
+    """
+    container, amounts_now = job.container, claims.Amounts.of(job.container)
+    _allocate(job, container.cpu, container.memory)
+    try:
+        job.node.engine.update(container, amounts_now.cpu, int(amounts_now.memory))
+    except (exception.EngineGone, exception.Conflict, exception.Invalid) as error:
+        LOG.warning('Container %s keeps the limits it has: %s', job.uuid, error.message)
 
 
 def change(job: task.Job, patch: dict[str, ty.Any]) -> None:
@@ -58,6 +94,7 @@ def change(job: task.Job, patch: dict[str, ty.Any]) -> None:
         container.save(job.context, expected={
             'host': job.node.host, 'status': container.status,
             'task_state': container.task_state})
+        failpoints.hit('limits.saved')
     except Exception:
         undo.run()
         raise
@@ -70,11 +107,14 @@ def _limit(job: task.Job, wanted: dict[str, ty.Any], undo: node_undo.Undo) -> No
     :param wanted: cpu, memory as they will be in the row
     """
     node, container = job.node, job.container
+    if 'cpu' in wanted and container.cpu_policy == pins.DEDICATED:
+        raise exception.Conflict('The CPUs of a dedicated container stay as they are.')
     old = (container.cpu, container.memory)
     cpu, memory = wanted.get('cpu', old[0]), wanted.get('memory', old[1])
     undo.push('allocation', _allocate, job, *old)
     if not _allocate(job, cpu, memory):
         raise exception.ResourcesUnavailable(reason='the host is full')
+    failpoints.hit('limits.allocated')
     grown = claims.Amounts.of(objects.Container(cpu=cpu, memory=memory, disk=container.disk))
     if node.offer is not None:
         claims.check(node.host, job.uuid, grown, node.offer.room)
@@ -82,6 +122,7 @@ def _limit(job: task.Job, wanted: dict[str, ty.Any], undo: node_undo.Undo) -> No
     undo.push('limits in the engine', node.engine.update, container, before.cpu,
               int(before.memory))
     node.engine.update(container, grown.cpu, int(grown.memory))
+    failpoints.hit('limits.applied')
 
 
 def _allocate(job: task.Job, cpu: float | None, memory: str | None) -> bool:

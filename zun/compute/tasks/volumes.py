@@ -13,17 +13,24 @@ from zun.volume import driver as volume_driver
 
 LOG = logging.getLogger(__name__)
 
+_MEMBERS = (objects.CapsuleInitContainer, objects.CapsuleContainer)
+
 
 def attach(job: task.Job) -> list[container_driver.Mount]:
     """Make all volumes of a container visible on this host; what is attached already stays.
 
     :raises VolumeNotUsable: no driver of this host knows the provider, or it fails
     """
-    mounts = []
+    return attach_all(job).get(job.uuid, [])
+
+
+def attach_all(job: task.Job) -> dict[str, list[container_driver.Mount]]:
+    """As :func:`attach`, for a capsule's members as well, by uuid."""
+    mounts: dict[str, list[container_driver.Mount]] = {}
     for mapping in _mappings(job):
         driver = volume_driver.select(job.node.volumes, mapping)
         driver.wait_available(job.context, mapping)
-        mounts.append(driver.attach(job.context, mapping))
+        mounts.setdefault(mapping.container_uuid, []).append(driver.attach(job.context, mapping))
     return mounts
 
 
@@ -45,7 +52,8 @@ def detach(job: task.Job) -> None:
 def remount(node: compute_node.Node) -> None:
     """Attach what the containers of this host mount, after the host was down."""
     context = zun_context.get_admin_context()
-    own = [container.uuid for container in objects.Container.list_by_host(context, node.host)]
+    own = [container.uuid for kind in (objects.Container, *_MEMBERS)
+           for container in kind.list_by_host(context, node.host)]
     for mapping in objects.VolumeMapping.list(context, filters={'container_uuid': own}):
         try:
             volume_driver.select(node.volumes, mapping).attach(context, mapping)
@@ -58,4 +66,7 @@ def _mappings(job: task.Job) -> 'list[objects.VolumeMapping]':
     asked = job.request
     if asked.requested_networks and not asked.requested_volumes:
         return []  # without networks it is a container from before there were requests
-    return objects.VolumeMapping.list_by_container(job.context, job.uuid)
+    if not isinstance(job.container, objects.Capsule):
+        return objects.VolumeMapping.list_by_container(job.context, job.uuid)
+    uuids = [member.uuid for member in (*job.container.init_containers, *job.container.containers)]
+    return objects.VolumeMapping.list(job.context, filters={'container_uuid': uuids})

@@ -29,6 +29,7 @@ from zun.container.docker import versions
 
 CONF = zun.conf.CONF
 _CONNECT_SECONDS = 10.0
+_PING_SECONDS = 10.0
 _SCHEMES = ('unix://', 'tcp://', 'http://', 'https://')
 
 
@@ -110,6 +111,13 @@ class Client:
                 CONF.docker.docker_remote_api_version)
             self._engine = Engine(f"Docker Engine {answer.get('Version')}", api)
         return self._engine
+
+    def ping(self) -> None:
+        """See that it answers now, whatever is known of it.
+
+        :raises EngineUnavailable: it does not
+        """
+        _checked(self._send('GET', f'{self._base}/_ping', _PING_SECONDS))
 
     def limits(self) -> host.Limits:
         """What bounds a container on this host: asked once, and again after a broken connection."""

@@ -35,10 +35,13 @@ _DETACH_KEYS = 24
 _AFTER_EOF = 0.5
 _AFTER_HANGUP = 3.0
 _PAUSE = 0.05
+#: Seconds after which a command that has not begun is taken for one that never will.
+_BEGIN = 10.0
 #: Seconds that the engine has to take the last input.
 _FLUSH = 2.0
 #: Exit codes of a command that could not be started.
 _NOT_STARTED = (126, 127)
+_NO_ANSWER = (OSError, EOFError, http.client.HTTPException, TimeoutError)
 
 
 def _detach_keys() -> str:
@@ -136,12 +139,11 @@ class DockerStreams(streams.Streams):
                 reader, writer = await _dial(self._engine, limit)
                 writer.write(_request(method, path, body))
                 await _answer(reader)
-        except errors.Refusal:
-            writer.transport.abort()
-            raise
-        except (OSError, EOFError, http.client.HTTPException, TimeoutError) as error:
+        except BaseException as error:
             if writer is not None:
                 writer.transport.abort()
+            if not isinstance(error, _NO_ANSWER):
+                raise
             self._engine.forget()
             raise exception.EngineUnavailable(
                 error_msg=str(error) or f'no answer within {limit} seconds') from error
@@ -290,21 +292,26 @@ def _end(engine: client.Client, exec_id: str) -> None:
     if found is None:
         return
     _hang_up(found['Pid'], found['ContainerID'])
-    if _wait(engine, exec_id, _AFTER_HANGUP) is None:
-        return
-    with contextlib.suppress(exception.Conflict):  # it ended with its container
-        exec_command._kill(engine, found['ContainerID'], exec_id)
+    if _wait(engine, exec_id, _AFTER_HANGUP) is not None:
+        with contextlib.suppress(exception.Conflict):  # it ended with its container
+            exec_command._kill(engine, found['ContainerID'], exec_id)
 
 
 def _wait(engine: client.Client, exec_id: str, seconds: float) -> dict[str, ty.Any] | None:
-    """The engine's view of a command that is still running after so many seconds."""
-    end = time.monotonic() + seconds
+    """The engine's view of a command that is still running after so many seconds.
+
+    One that has no exit code and does not run may be about to begin.
+    """
+    began = time.monotonic()
     while True:
         found = _inspect(engine, exec_id)
-        if found is None or not found['Running'] or not found['Pid']:
+        if found is None or found['ExitCode'] is not None:
             return None
-        if time.monotonic() > end:
+        waited = time.monotonic() - began
+        if waited > seconds and found['Pid']:
             return found
+        if waited > _BEGIN:
+            return None
         time.sleep(_PAUSE)
 
 

@@ -37,7 +37,7 @@ def exists(engine: client.Client, name: str) -> bool:
     return True
 
 
-def create(engine: client.Client, workload: driver.Workload) -> None:
+def create(engine: client.Client, workload: driver.Workload, body: spec.Parameters) -> None:
     """Make it and connect its networks.
 
     What bears the name already comes from an earlier try, whose answer got lost, or is a leftover:
@@ -46,7 +46,6 @@ def create(engine: client.Client, workload: driver.Workload) -> None:
     :raises ImageNotFound: the image went away
     """
     name = state.engine_name(workload.container.uuid)
-    body = spec.create(workload, engine.engine().api, engine.limits())
     _make(engine, name, workload, body)
     for attachment in spec.further_networks(workload):
         networks.connect(engine, name, attachment)
@@ -66,6 +65,10 @@ def _make(engine: client.Client, name: str, workload: driver.Workload,
                 raise exception.ImageNotFound(image=workload.container.image) from refusal
             if not refusal.name_in_use or time.monotonic() > end:
                 raise
+        except exception.EngineUnavailable:
+            if _was_made(engine, name, workload):
+                return
+            raise
         operation = _operation(engine, name)
         if operation is None:  # it is being made or removed at this moment
             time.sleep(pools.backoff(attempt, 0.02, 1.0))
@@ -74,6 +77,14 @@ def _make(engine: client.Client, name: str, workload: driver.Workload,
             return
         else:
             remove(engine, name)
+
+
+def _was_made(engine: client.Client, name: str, workload: driver.Workload) -> bool:
+    """Whether the engine has done what its answer was lost of."""
+    try:
+        return bool(workload.operation) and _operation(engine, name) == workload.operation
+    except (exception.EngineUnavailable, errors.Refusal):
+        return False
 
 
 def _operation(engine: client.Client, name: str) -> str | None:

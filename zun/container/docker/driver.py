@@ -2,6 +2,7 @@
 """Containers on a Docker engine."""
 
 import collections.abc
+import contextlib
 import dataclasses
 import typing as ty
 
@@ -12,14 +13,18 @@ from zun.common import exception
 from zun.common import states
 from zun.common import units
 import zun.conf
+from zun.container import capsule
 from zun.container import driver
 from zun.container.docker import archive
+from zun.container.docker import capsules
 from zun.container.docker import client
+from zun.container.docker import console
 from zun.container.docker import containers
 from zun.container.docker import errors
 from zun.container.docker import events
 from zun.container.docker import exec as exec_command
 from zun.container.docker import host
+from zun.container.docker import image_files
 from zun.container.docker import images
 from zun.container.docker import logs
 from zun.container.docker import networks
@@ -35,7 +40,7 @@ _GRACE = 10  # the engine's own
 _NOT_STARTED = (126, 127, 128)
 
 
-class DockerDriver(driver.ContainerDriver):
+class DockerDriver(driver.ContainerDriver, capsule.CapsuleDriver):
     """The engine at ``[docker]/api_url``. It may be called from any number of threads.
 
     A container is addressed by the name that its uuid gives it, so that no id has to be known.
@@ -48,6 +53,7 @@ class DockerDriver(driver.ContainerDriver):
 
     def check(self) -> str:
         with errors.translated():
+            self._engine.ping()
             found = self._engine.engine()
             return f'{found.name}, API {found.api}'
 
@@ -60,7 +66,24 @@ class DockerDriver(driver.ContainerDriver):
     def create(self, workload: driver.Workload) -> driver.Observed:
         name, uuid = _address(workload.container)
         with errors.translated(name, uuid):
-            containers.create(self._engine, workload)
+            body = spec.create(workload, self._engine.engine().api, self._engine.limits())
+            containers.create(self._engine, workload, body)
+            return self._observed(workload.container, states.CREATING)
+
+    def sandbox_image(self) -> str | None:
+        with errors.translated():
+            return capsules.pause_image(self._engine)
+
+    def create_sandbox(self, workload: driver.Workload) -> driver.Observed:
+        with errors.translated(*_address(workload.container)):
+            capsules.create_sandbox(self._engine, workload)
+            return self._observed(workload.container, states.CREATING)
+
+    def create_member(self, workload: driver.Workload, capsule_uuid: str) -> driver.Observed:
+        sandbox = state.engine_name(capsule_uuid)
+        with errors.translated(sandbox, capsule_uuid):
+            capsules.create_member(self._engine, workload, sandbox)
+        with errors.translated(*_address(workload.container)):
             return self._observed(workload.container, states.CREATING)
 
     def start(self, container: objects.Container) -> driver.Observed:
@@ -111,6 +134,12 @@ class DockerDriver(driver.ContainerDriver):
             self._engine.request('POST', containers.path(name, '/update'),
                                  json=spec.update(cpu, memory, limits))
             return self._observed(container)
+
+    def confine(self, uuid: str, cpus: collections.abc.Collection[int]) -> None:
+        name = state.engine_name(uuid)
+        with errors.translated(name, uuid):
+            self._engine.request('POST', containers.path(name, '/update'),
+                                 json=spec.confinement(cpus))
 
     def inspect(self, container: objects.Container) -> driver.Observed:
         with errors.translated(*_address(container)):
@@ -163,16 +192,20 @@ class DockerDriver(driver.ContainerDriver):
                                           params={'stream': '0'})
             return stats.sample(container.name, answer.json())
 
-    def get_archive(self, container: objects.Container,
-                    path: str) -> tuple[bytes, dict[str, ty.Any]]:
+    def get_archive(self, container: objects.Container, path: str,
+                    into: ty.IO[bytes]) -> dict[str, ty.Any]:
         name, uuid = _address(container)
         with errors.translated(name, uuid):
-            return archive.get(self._engine, name, path)
+            return archive.get(self._engine, name, path, into)
 
-    def put_archive(self, container: objects.Container, path: str, data: bytes) -> None:
+    def put_archive(self, container: objects.Container, path: str,
+                    data: ty.IO[bytes] | bytes) -> None:
         name, uuid = _address(container)
         with errors.translated(name, uuid):
             archive.put(self._engine, name, path, data)
+
+    def streams(self) -> console.DockerStreams:
+        return console.DockerStreams(self._engine)
 
     # Networks and images ------------------------------------------------------------------------
 
@@ -214,6 +247,32 @@ class DockerDriver(driver.ContainerDriver):
     def remove_image(self, reference: str) -> None:
         with errors.translated():
             images.remove(self._engine, reference)
+
+    def list_images(self) -> collections.abc.Sequence[driver.LocalImage]:
+        with errors.translated():
+            return image_files.held(self._engine)
+
+    def disk_use(self) -> float | None:
+        with errors.translated():
+            return host.disk_use(self._engine.request('GET', '/info').json())
+
+    def commit(self, container: objects.Container, repository: str, tag: str) -> str:
+        name, uuid = _address(container)
+        with errors.translated(name, uuid):
+            return image_files.commit(self._engine, name, repository, tag)
+
+    @contextlib.contextmanager
+    def save_image(self, reference: str) -> collections.abc.Iterator[
+            collections.abc.Iterator[bytes]]:
+        with errors.translated(), image_files.save(self._engine, reference) as chunks:
+            yield chunks
+
+    def load_image(self, chunks: collections.abc.Iterable[bytes], repository: str,
+                   tag: str) -> str:
+        with errors.translated():
+            loaded = image_files.load(self._engine, chunks)
+            image_files.tag(self._engine, loaded, repository, tag)
+            return images.info(self._engine, f'{repository}:{tag}')['image_id']
 
     def search_images(self, term: str) -> collections.abc.Sequence[dict[str, ty.Any]]:
         with errors.translated():

@@ -82,6 +82,18 @@ def _mounts() -> str:
         return ''
 
 
+def disk_use(info: dict[str, ty.Any]) -> float | None:
+    """Percentage of use of the disk that holds the engine's data; None: it is not this machine's.
+
+    What only root may use counts as used.
+    """
+    try:
+        state = os.statvfs(info.get('DockerRootDir', ''))
+    except OSError:
+        return None
+    return 100.0 * (state.f_blocks - state.f_bavail) / state.f_blocks if state.f_blocks else None
+
+
 def _disk_gib(root: str) -> int:
     """0 when the engine's disk is not this machine's."""
     try:

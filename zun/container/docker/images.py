@@ -62,6 +62,7 @@ def search(engine: client.Client, term: str) -> list[dict[str, ty.Any]]:
     """What the registry offers, as it describes it: name, description, star_count, is_official.
 
     :raises OperationNotSupported: the registry cannot be searched
+    :raises RegistryUnavailable: it does not answer, or fails
     """
     try:
         return engine.request('GET', '/images/search', params={'term': term, 'limit': 25}).json()
@@ -69,7 +70,8 @@ def search(engine: client.Client, term: str) -> list[dict[str, ty.Any]]:
         if _NO_SEARCH.search(refusal.message):
             raise exception.OperationNotSupported(
                 driver='The registry', method='search') from refusal
-        raise exception.DockerError(error_msg=errors.readable(refusal.message)) from refusal
+        raise exception.RegistryUnavailable(
+            error_msg=errors.readable(refusal.message)) from refusal
 
 
 def pull(engine: client.Client, name: str, tag: str, username: str | None,
@@ -87,7 +89,7 @@ def pull(engine: client.Client, name: str, tag: str, username: str | None,
             'POST', '/images/create', params={'fromImage': name, 'tag': tag}, stream=True,
             headers={'X-Registry-Auth': _auth(username, password)},
             timeout=CONF.docker.pull_idle_timeout)
-        for message in _messages(engine.chunks(response, CONF.docker.pull_timeout)):
+        for message in messages(engine.chunks(response, CONF.docker.pull_timeout)):
             text = (message.get('errorDetail') or {}).get('message') or message.get('error')
             if text:
                 raise _failure(reference, text)
@@ -105,7 +107,7 @@ def _auth(username: str | None, password: str | None) -> str:
     return base64.urlsafe_b64encode(json.dumps(login).encode()).decode()
 
 
-def _messages(chunks: collections.abc.Iterator[bytes]) -> collections.abc.Iterator[
+def messages(chunks: collections.abc.Iterator[bytes]) -> collections.abc.Iterator[
         dict[str, ty.Any]]:
     """The engine writes one JSON object a line."""
     pending = b''

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A container as the parameters of the engine's create and update."""
 
+import collections.abc
 import typing as ty
 
 from zun.common import exception
@@ -103,7 +104,7 @@ def _host_config(workload: driver.Workload, limits: host.Limits) -> Parameters:
         'CgroupParent': options.cgroup_parent,
         **_memory(units.memory_mib(_value(container, 'memory'))),
         **_cpu(_value(container, 'cpu') or 0.0, limits),
-        **_pinning(_value(container, 'cpuset')),
+        **_pinning(_value(container, 'cpuset'), workload.cpus),
     }
 
 
@@ -189,11 +190,17 @@ def _cpu(cpu: float, limits: host.Limits) -> Parameters:
     return body
 
 
-def _pinning(cpuset: 'objects.Cpuset | None') -> Parameters:
-    if not cpuset:
-        return {}
-    return {'CpusetCpus': ','.join(map(str, sorted(cpuset.cpuset_cpus or ()))),
+def _pinning(cpuset: 'objects.Cpuset | None',
+             others: collections.abc.Collection[int]) -> Parameters:
+    if not cpuset or not cpuset.cpuset_cpus:
+        return _present(confinement(others))
+    return {**confinement(cpuset.cpuset_cpus),
             'CpusetMems': ','.join(map(str, sorted(cpuset.cpuset_mems or ())))}
+
+
+def confinement(cpus: collections.abc.Collection[int]) -> Parameters:
+    """Body of an update to some CPUs."""
+    return {'CpusetCpus': ','.join(map(str, sorted(cpus)))}
 
 
 def _wired(workload: driver.Workload) -> list[network_driver.Attachment]:

@@ -70,6 +70,10 @@ def needed(wanted: request.Request, enabled: Sequence[HostFilter]) -> list[HostF
     extra: list[HostFilter] = []
     if wanted.pci:
         extra.append(pci_passthrough_filter.PciPassthroughFilter())
+    if wanted.cpu_policy == 'dedicated':
+        extra.append(cpuset_filter.CpuSetFilter())
+    if wanted.runtime:
+        extra.append(runtime_filter.RuntimeFilter())
     if wanted.same_hosts is not None or wanted.different_hosts:
         extra.append(affinity_filter.AffinityFilter())
     have = {type(item) for item in enabled}
@@ -77,12 +81,12 @@ def needed(wanted: request.Request, enabled: Sequence[HostFilter]) -> list[HostF
 
 
 def survivors(hosts: list[host_state.HostState], wanted: request.Request,
-              chain: Iterable[HostFilter]) -> tuple[list[host_state.HostState], list[str]]:
-    """The hosts that pass every filter, and for each filter how many it left."""
-    trail = []
+              chain: Iterable[HostFilter]) -> tuple[list[host_state.HostState], dict[str, int]]:
+    """The hosts that pass every filter, and for each filter how many it left, in order."""
+    left = {}
     for item in chain:
         if not hosts:
             break
         hosts = [host for host in hosts if item.host_passes(host, wanted)]
-        trail.append(f'{len(hosts)} after {type(item).__name__}')
-    return hosts, trail
+        left[type(item).__name__] = len(hosts)
+    return hosts, left

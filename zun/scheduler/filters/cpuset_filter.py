@@ -7,11 +7,11 @@ from zun.scheduler import request
 
 
 class CpuSetFilter:
-    """CPUs of their own for dedicated containers; hosts that pin take no others."""
+    """CPUs of their own for dedicated containers; the others share what is left, anywhere."""
 
     def host_passes(self, host: host_state.HostState, wanted: request.Request) -> bool:
         if wanted.cpu_policy != 'dedicated':
-            return not host.enable_cpu_pinning
+            return True
         if not host.enable_cpu_pinning:
             return False
         topology = numa.NUMATopology.from_column(host.numa_topology)

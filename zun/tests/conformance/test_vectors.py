@@ -23,7 +23,7 @@ from zun.api.views import links
 from zun.common import exception
 from zun.common import states
 from zun.tests import base
-from zun.tests.conformance import recorded
+from zun.tests import vectors
 
 LATEST = microversions.MAX
 HOST = 'http://api:9517'
@@ -62,7 +62,7 @@ class VectorsTest(base.TestCase):
     def check(self, name, function):
         """Compare what a function makes of the recorded arguments."""
         number = 0
-        for args, result, status in recorded.vectors(name):
+        for args, result, status in vectors.of(name):
             number += 1
             try:
                 got, code = function(**args), None
@@ -133,14 +133,14 @@ class VectorsTest(base.TestCase):
             class_name.removesuffix('_Remote')))
 
     def test_error_http_status(self):
-        for args, result, _status in recorded.vectors('error_http_status'):
+        for args, result, _status in vectors.of('error_http_status'):
             name = args['class_name']
             found = exception.by_name(name)
             if found.__name__ == name:
                 self.assertEqual(STATUSES.get(name, result), found.code, name)
 
     def test_valid_states(self):
-        for args, result, _status in recorded.vectors('valid_states'):
+        for args, result, _status in vectors.of('valid_states'):
             self.assertEqual(set(result), states.ACTIONS[args['action']].statuses, args)
 
     def test_validate_container_state(self):
@@ -150,7 +150,7 @@ class VectorsTest(base.TestCase):
         self.check('validate_container_state', check)
 
     def test_validate_schema(self):
-        for args, result, _status in recorded.vectors('validate_schema'):
+        for args, result, _status in vectors.of('validate_schema'):
             schema, version = SCHEMAS[args['schema']]
             error = validation.first_error(schema.at(version).validator, args['instance'])
             refused = any((args['schema'], args['instance']) == entry[:2] for entry in REFUSED)

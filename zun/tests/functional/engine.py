@@ -72,6 +72,14 @@ def untar(data: bytes) -> dict[str, bytes]:
                 for member in archive if member.isfile()}
 
 
+def fetched(driver: ty.Any, container: objects.Container,
+            path: str) -> tuple[bytes, dict[str, ty.Any]]:
+    """A path of a container as a tar, and its stat."""
+    into = io.BytesIO()
+    stat = driver.get_archive(container, path, into)
+    return into.getvalue(), stat
+
+
 class Engine(fixtures.Fixture):
     """The engine, asked behind a driver's back.
 

@@ -68,7 +68,7 @@ class NodeTestCase(base.TestCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.useFixture(database.SqliteDatabase())
+        self.useFixture(self.database())
         self.useFixture(conffixture.ConfFixture(self.CONF)).transport_url = 'fake:/'
         state = self.useFixture(fixtures.TempDir()).path
         self.config(host=HOST, container_driver=self.driver, state_path=state,
@@ -111,8 +111,13 @@ class NodeTestCase(base.TestCase):
         self.node = self.build()
         self.node.offer, self.node.provider = old.offer, old.provider
         if self.driver == 'fake':
-            self.node.engine = engine
+            self.node.engine = self.node.capsules = engine
             self.node.network = network_driver.load(engine=engine)
+
+    @staticmethod
+    def database() -> fixtures.Fixture:
+        """The database of a test."""
+        return database.SqliteDatabase()
 
     @staticmethod
     def request() -> zun_context.RequestContext:

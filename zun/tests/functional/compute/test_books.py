@@ -19,6 +19,8 @@ from zun.tests.functional import database
 HOST = 'node-1'
 ROOM = claims.Amounts(4.0, 1000, 10)
 
+load = objects.ContainerRequest.get_with_container
+
 
 class BooksTestCase(database.TestCase):
     def container(self, host=HOST, claimed=False, request=True, **values):
@@ -133,7 +135,7 @@ class JournalTest(BooksTestCase):
         self.assertTrue(self.events(container)[0].start_time)
         container.status = states.RUNNING
         self.end(container, journal.Outcome())
-        found, asked = journal.load(self.admin, container.uuid)
+        found, asked = load(self.admin, container.uuid)
         self.assertEqual((states.RUNNING, None, None),
                          (found.status, found.task_state, asked.operation))
         event, action = self.events(container)[0], self.action(container)
@@ -154,7 +156,7 @@ class JournalTest(BooksTestCase):
         self.end(container, journal.Outcome(True, 'why'), again=True)
         self.assertEqual('Error', self.events(container)[0].result)
         self.assertIsNone(self.action(container).finish_time)
-        self.assertEqual('create', journal.load(self.admin, container.uuid)[1].operation)
+        self.assertEqual('create', load(self.admin, container.uuid)[1].operation)
 
     def test_row_that_is_not_as_expected(self):
         container = self.container()
@@ -175,7 +177,7 @@ class JournalTest(BooksTestCase):
         found = objects.ContainerAction.get_by_container_uuid(self.admin, container.uuid)
         self.assertEqual({'create': True, 'delete': False},
                          {a.action: a.finish_time is not None for a in found})
-        self.assertEqual('delete', journal.load(self.admin, container.uuid)[1].operation)
+        self.assertEqual('delete', load(self.admin, container.uuid)[1].operation)
 
     def test_without_an_action_there_is_no_event(self):
         container = self.container()
@@ -192,15 +194,15 @@ class JournalTest(BooksTestCase):
         self.assertTrue(journal.seen_before(container.uuid, request_id))
 
     def test_load(self):
-        self.assertRaises(exception.ContainerNotFound, journal.load, self.admin,
+        self.assertRaises(exception.ContainerNotFound, load, self.admin,
                           uuidutils.generate_uuid())
         old = self.container(request=False)
         self.assertEqual((old.uuid, 0), (lambda c, r: (c.uuid, r.generation))(
-            *journal.load(self.admin, old.uuid)))
+            *load(self.admin, old.uuid)))
 
     def test_statements(self):
         container = self.container()
-        for call, count in [(lambda: journal.load(self.admin, container.uuid), 1),
+        for call, count in [(lambda: load(self.admin, container.uuid), 1),
                             (lambda: self.begin(container), 2),
                             (lambda: self.end(container, journal.Outcome()), 4)]:
             with engine.statement_counter() as counter:

@@ -283,25 +283,6 @@ class SweepTest(base.NodeTestCase):
         rounds.run()
         self.assertEqual(states.RUNNING, self.settled(container).status)
 
-    def test_allocations_without_a_container(self):
-        gone, kept = self.created(), self.created()
-        gone.destroy(self.admin)
-        rounds = sweep.Sweep(self.node)
-        rounds._audit()
-        self.assertTrue(self.held(gone))
-        rounds._audit()
-        self.assertEqual({}, self.held(gone))
-        self.assertTrue(self.held(kept))
-
-    def test_allocations_are_not_touched_on_a_provider_of_nova(self):
-        self.config(group='compute', host_shared_with_nova=True)
-        gone = self.created()
-        gone.destroy(self.admin)
-        rounds = sweep.Sweep(self.node)
-        rounds._audit()
-        rounds._audit()
-        self.assertTrue(self.held(gone))
-
 
 class ResourcesTest(base.NodeTestCase):
     def node_row(self):

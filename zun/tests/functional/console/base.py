@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A container on the real engine, the node's endpoint, and a proxy: in this process or its own."""
 
+import asyncio
 import collections.abc
 import contextlib
+import functools
+import http.client
 import os
 import pathlib
 import random
@@ -19,10 +22,12 @@ import urllib.parse
 
 import fixtures
 from websockets import exceptions as ws_exceptions
+from websockets.asyncio import client as ws_async_client
 from websockets.sync import client as ws_client
 
 from zun import objects
 from zun.common import context as zun_context
+from zun.common import loops
 from zun.compute import stream_server
 from zun.compute import streams
 from zun.console import service
@@ -37,8 +42,6 @@ HOST = 'node-one'
 LOOPBACK = '127.0.0.1'
 BINARY = ['binary', 'base64']
 _ROOT = pathlib.Path(__file__).parents[4]
-#: What the engine's own bookkeeping may leave for a moment.
-_SETTLE = 15
 
 
 def free_port() -> int:
@@ -52,8 +55,18 @@ def free_port() -> int:
 
 def certificates(directory: str, *nodes: str) -> None:
     """Make an authority and certificates, with the lab's tool."""
-    subprocess.run([str(_ROOT / 'tools/lab.d/tls.sh'), directory, *nodes], check=True,
+    subprocess.run(['bash', str(_ROOT / 'tools/lab.d/tls.sh'), directory, *nodes], check=True,
                    stdout=subprocess.DEVNULL)
+
+
+def fetch(url: str, method: str = 'GET') -> tuple[int, http.client.HTTPMessage, str]:
+    """Status, headers and text of an answer to plain HTTP."""
+    parts = urllib.parse.urlsplit(url)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=15)
+    with contextlib.closing(connection):
+        connection.request(method, parts._replace(scheme='', netloc='').geturl())
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read().decode().strip()
 
 
 def refusal(open_it: collections.abc.Callable[[], ty.Any]) -> tuple[int, str]:
@@ -63,6 +76,39 @@ def refusal(open_it: collections.abc.Callable[[], ty.Any]) -> tuple[int, str]:
     except ws_exceptions.InvalidStatus as error:
         return error.response.status_code, (error.response.body or b'').decode().strip()
     raise AssertionError('the handshake was accepted')
+
+
+class TlsClient:
+    """A client over TLS, in a loop of its own.
+
+    The library's client for threads reads and writes one TLS connection at the same time, which
+    Python 3.11 cannot do: requests get lost.
+    """
+
+    def __init__(self, url: str, **options: ty.Any) -> None:
+        self._thread = loops.LoopThread('tls-client', 1)
+        self._connection = self._thread.start(_connected(url, **options), 30)
+
+    def send(self, data: bytes) -> None:
+        self._thread.submit(self._connection.send(data)).result(30)
+
+    def recv(self, timeout: float) -> str | bytes:
+        return self._thread.submit(asyncio.wait_for(self._connection.recv(), timeout)).result()
+
+    def peer(self) -> bytes:
+        """The other side's certificate, DER."""
+        return self._connection.transport.get_extra_info('ssl_object').getpeercert(True)
+
+    def close(self) -> None:
+        self._thread.submit(self._connection.close()).result(15)
+
+    def stop(self) -> None:
+        self._thread.stop(self._connection.close(), 15)
+
+
+async def _connected(url: str, **options: ty.Any) -> ws_async_client.ClientConnection:
+    return await ws_async_client.connect(url, proxy=None, compression=None, open_timeout=30,
+                                         **options)
 
 
 class ProxyProcess:
@@ -156,8 +202,8 @@ class ConsoleTestCase(base.TestCase):
         self.directory = self.useFixture(fixtures.TempDir()).path
         self.context = zun_context.RequestContext(
             user_id='user', project_id='project', overwrite=False)
-        self._open = contextlib.ExitStack()
-        self.addCleanup(self._open.close)
+        self._clients = contextlib.ExitStack()
+        self.addCleanup(self._clients.close)
         self.node = types.SimpleNamespace(host=HOST, engine=self.driver)
         port = free_port()
         self.base_url = f'ws://{LOOPBACK}:{port}/'
@@ -227,28 +273,30 @@ class ConsoleTestCase(base.TestCase):
         return self.url(token, container, exec_id)
 
     def dial(self, url: str, **options: ty.Any) -> ws_client.ClientConnection:
-        return self._open.enter_context(ws_client.connect(url, **{
+        return self._clients.enter_context(ws_client.connect(url, **{
             'subprotocols': BINARY, 'compression': None, 'open_timeout': 30, 'max_size': None,
             'ping_interval': None, 'proxy': None, **options}))
+
+    def figure(self, text: str) -> None:
+        """Show a measurement, where somebody wants to see it."""
+        if os.environ.get('ZUN_TEST_FIGURES'):
+            sys.__stderr__.write(f'{text}\n')
 
     # What can be seen ---------------------------------------------------------------------------
 
     def execs(self, container: objects.Container) -> list[str]:
         """What the engine still runs beside the container's own process."""
         found = self.engine.inspect(container)
-        running = []
-        for ident in (found or {}).get('ExecIDs') or []:
-            if self.engine.api.exec_inspect(ident)['Running']:
-                running.append(ident)
-        return running
+        return [ident for ident in (found or {}).get('ExecIDs') or []
+                if self.engine.api.exec_inspect(ident)['Running']]
 
-    def wait_idle(self, container: objects.Container) -> None:
+    def wait_idle(self, container: objects.Container, seconds: float = 15) -> None:
         """Until no session is live and no command of one runs."""
-        engine.wait_for('the sessions to end', lambda: len(streams.LIVE) == 0, _SETTLE)
-        engine.wait_for('commands to end', lambda: not self.execs(container), _SETTLE)
+        engine.wait_for('the sessions to end', lambda: len(streams.LIVE) == 0, seconds)
+        engine.wait_for('commands to end', lambda: not self.execs(container), seconds)
 
 
-def read_until(connection: ws_client.ClientConnection, needle: bytes,
+def read_until(connection: ws_client.ClientConnection | TlsClient, needle: bytes,
                seconds: float = 15) -> bytes:
     """What comes, up to and with the needle."""
     seen, end = b'', time.monotonic() + seconds
@@ -261,7 +309,8 @@ def read_until(connection: ws_client.ClientConnection, needle: bytes,
     return seen
 
 
-def drain(connection: ws_client.ClientConnection, seconds: float = 30) -> tuple[bytes, int, str]:
+def drain(connection: ws_client.ClientConnection | TlsClient,
+          seconds: float = 30) -> tuple[bytes, int, str]:
     """All that comes until the close; its code and reason."""
     seen, end = bytearray(), time.monotonic() + seconds
     while True:
@@ -285,9 +334,16 @@ def together(functions: collections.abc.Sequence[collections.abc.Callable[[], ty
         except Exception as error:  # noqa: BLE001 - handed to the test
             results[index] = error
 
-    running = [threading.Thread(target=call, args=(index,)) for index in range(len(functions))]
-    for thread in running:
-        thread.start()
-    for thread in running:
+    for thread in threads_of([functools.partial(call, index) for index in range(len(functions))]):
         thread.join()
     return results
+
+
+def threads_of(
+        functions: collections.abc.Sequence[collections.abc.Callable[[], ty.Any]],
+) -> list[threading.Thread]:
+    """Threads that run functions, started."""
+    running = [threading.Thread(target=function, daemon=True) for function in functions]
+    for thread in running:
+        thread.start()
+    return running

@@ -2,6 +2,7 @@
 """Reaching into containers on a real engine."""
 
 import concurrent.futures
+import io
 import os
 import socket
 import time
@@ -272,11 +273,11 @@ class TestArchives(base.DriverTestCase):
         container = self.run_container()
         blob = bytes(range(256)) * 4000
         self.driver.put_archive(container, '/tmp', engine.tar({'blob': blob, 'other': b''}))
-        data, stat = self.driver.get_archive(container, '/tmp/blob')
+        data, stat = engine.fetched(self.driver, container, '/tmp/blob')
         self.assertEqual({'blob': blob}, engine.untar(data))
         self.assertEqual(('blob', len(blob)), (stat['name'], stat['size']))
         self.assertEqual({'name', 'size', 'mode', 'mtime', 'linkTarget'}, set(stat))
-        data, stat = self.driver.get_archive(container, '/tmp')
+        data, stat = engine.fetched(self.driver, container, '/tmp')
         self.assertEqual({'tmp/blob': blob, 'tmp/other': b''}, engine.untar(data))
 
     def test_in_every_state(self):
@@ -287,11 +288,12 @@ class TestArchives(base.DriverTestCase):
             change()
             self.driver.put_archive(container, '/tmp', engine.tar({'x': b'1'}))
             self.assertEqual({'x': b'1'},
-                             engine.untar(self.driver.get_archive(container, '/tmp/x')[0]))
+                             engine.untar(engine.fetched(self.driver, container, '/tmp/x')[0]))
 
     def test_missing_path(self):
         container = self.run_container()
-        for call, rest in ((self.driver.get_archive, ()), (self.driver.put_archive, (b'',))):
+        for call, rest in ((self.driver.get_archive, (io.BytesIO(),)),
+                           (self.driver.put_archive, (b'',))):
             error = self.assertRaises(exception.NotFound, call, container, '/no/such', *rest)
             self.assertIn('/no/such', error.message)
         self.assertTrue(self.driver.inspect(container).running)
@@ -308,13 +310,13 @@ class TestArchives(base.DriverTestCase):
         container = self.run_container()
         self.driver.execute(container, 'dd if=/dev/zero of=/tmp/big bs=1M count=20')
         self.assertRaises(exception.RequestTooLarge, self.driver.get_archive, container,
-                          '/tmp/big')
+                          '/tmp/big', io.BytesIO())
         self.assertRaises(exception.RequestTooLarge, self.driver.put_archive, container, '/tmp',
                           bytes(100001))
 
     def test_links_are_not_followed(self):
         container = self.run_container()
         self.driver.execute(container, 'ln -s /etc/passwd /tmp/link')
-        data, stat = self.driver.get_archive(container, '/tmp/link')
+        data, stat = engine.fetched(self.driver, container, '/tmp/link')
         self.assertEqual({}, engine.untar(data))
         self.assertEqual('/etc/passwd', stat['linkTarget'])

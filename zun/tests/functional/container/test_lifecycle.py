@@ -3,6 +3,7 @@
 
 import concurrent.futures
 import datetime
+import io
 import os
 import time
 
@@ -145,7 +146,8 @@ class TestStates(base.DriverTestCase):
             self.assertRaises(exception.EngineGone, call, container, None)
         self.assertRaises(exception.EngineGone, self.driver.update, container, 0.5, 64)
         self.assertRaises(exception.EngineGone, self.driver.execute, container, 'true')
-        self.assertRaises(exception.EngineGone, self.driver.get_archive, container, '/')
+        self.assertRaises(exception.EngineGone, self.driver.get_archive, container, '/',
+                          io.BytesIO())
 
 
 class TestFailedStart(base.DriverTestCase):

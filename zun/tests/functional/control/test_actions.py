@@ -226,6 +226,9 @@ class WaitingTest(_Actions):
             self.assertEqual([('container_logs', (world.HOST, container.uuid, *told), {})],
                              self.nodes.sent)
         self.nodes.sent.clear()
+        for tail in ('some', '-1', '1.5', '\u0661'):
+            self.assertRaises(exception.InvalidValue, actions.logs, self.context, container,
+                              tail=tail)
         self.assertEqual('', actions.logs(self.context, container, stdout=False, stderr=False))
         self.assertEqual([], self.nodes.sent)
 
@@ -268,8 +271,12 @@ class WaitingTest(_Actions):
     def test_commit(self):
         container = self._make()
         image = actions.commit(self.context, container, 'snap', 'v1')
-        self.assertEqual({image: ('snap', ('v1',), {'zun_container_uuid': container.uuid})},
-                         self.images.rows)
+        self.assertEqual({image: ('snap', ('v1',), {
+            'zun_container_uuid': container.uuid, 'zun_host': world.HOST})}, self.images.rows)
+        asked = objects.ContainerRequest.get(self.admin, container.uuid)
+        self.assertEqual(('commit', {'repository': 'snap', 'tag': 'v1', 'image_uuid': image},
+                          self.context.request_id),
+                         (asked.operation, asked.operation_args, asked.operation_id))
         self.assertEqual([('container_commit',
                            (world.HOST, container.uuid, 'snap', 'v1', image), {})],
                          self.nodes.sent)
@@ -281,3 +288,15 @@ class WaitingTest(_Actions):
         self.assertRaises(exception.NodeTimeout, actions.commit, self.context, container, 'snap')
         self.assertEqual({}, self.images.rows)
         self.assertEqual([('create', None), ('commit', 'Error')], self.actions(container.uuid))
+        self.assertIsNone(objects.ContainerRequest.get(self.admin, container.uuid).operation)
+
+    def test_commit_to_what_is_no_name(self):
+        container = self._make()
+        for repository, tag in (('Snap', None), ('snap', 'no tag'), ('reg.example/snap', None),
+                                ('127.0.0.1:5000/snap', None), ('snap:v1', None), ('', 'v1'),
+                                ('snap', 'v1@sha256:' + 'a' * 64), ('a' * 256, None)):
+            with self.subTest(repository=repository, tag=tag):
+                self.assertRaises(exception.InvalidValue, actions.commit, self.context,
+                                  container, repository, tag)
+        self.assertEqual({}, self.images.rows)
+        self.assertEqual([], self.nodes.sent)

@@ -126,7 +126,7 @@ class TestCase(database.TestCase):
     def add_host(self, host: str) -> 'objects.ZunService':
         node = objects.ComputeNode(self.admin, hostname=host)
         node.create(self.admin)
-        self.ledger.report(node.rp_uuid, {
+        self.ledger.report(self.ledger.ensure_provider(node.rp_uuid, host), {
             name: placement_ledger.Inventory(total=1000) for name in (
                 placement_ledger.VCPU, placement_ledger.MEMORY_MB, placement_ledger.DISK_GB)})
         service = objects.ZunService(self.admin, host=host, binary='zun-compute')

@@ -70,6 +70,8 @@ class TestRetry(database.TestCase):
         registry = objects.Registry(domain='d')
         registry.create(self.context)
         embedded_networks.get_or_create('net', '10.0.0.0/16', 24, None)
+        local_allocations.register(node.rp_uuid, 'node')
+        local_allocations.offer(node.rp_uuid, {'vcpu': 1})
         return container, mapping, node, service, image, network, registry
 
     def _creates(self, container: objects.Container, mapping: objects.VolumeMapping,
@@ -96,7 +98,9 @@ class TestRetry(database.TestCase):
                 context, 'e', container_uuid=container.uuid),
             'quota': lambda: objects.Quota.put(admin, 'project', 'cpu', 1),
             'class': lambda: objects.QuotaClass.put(admin, 'default', 'cpu', 1),
-            'claim': lambda: local_allocations.claim('c', node.rp_uuid, {'vcpu': 1}, {}),
+            'claim': lambda: local_allocations.claim('c', node.rp_uuid, {'vcpu': 1}),
+            'provider': lambda: local_allocations.register('p', 'other'),
+            'offer': lambda: local_allocations.offer(node.rp_uuid, {'vcpu': 2}),
             'block': lambda: embedded_networks.get_or_create('o', '10.0.0.0/16', 24, None),
             'address': lambda: embedded_networks.allocate_address('net', 'c'),
         }
@@ -129,6 +133,7 @@ class TestRetry(database.TestCase):
             **{f'destroy {obj.obj_name()}': obj.destroy for obj in objs},
             'quotas': lambda: objects.Quota.destroy_all_by_project(self.admin, 'project'),
             'claim': lambda: local_allocations.release('c'),
+            'provider': lambda: local_allocations.forget('p'),
             'address': lambda: embedded_networks.release(None, 'c'),
             'block': lambda: embedded_networks.remove('net'),
         }

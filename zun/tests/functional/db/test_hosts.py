@@ -212,16 +212,25 @@ class TestPciDevices(database.TestCase):
 
 
 class TestLocalAllocations(database.TestCase):
-    CAPACITY = {'vcpu': 4, 'memory_mb': 1000, 'disk_gb': 10}
-
     def setUp(self) -> None:
         super().setUp()
-        self.node = objects.ComputeNode(hostname='node')
-        self.node.create(self.admin)
+        self.rp_uuid = uuidutils.generate_uuid()
+        local_allocations.register(self.rp_uuid, 'node')
+        local_allocations.offer(self.rp_uuid, {'vcpu': 4, 'memory_mb': 1000, 'disk_gb': 10})
 
     def _claim(self, consumer: str, **amounts: int) -> bool:
-        return local_allocations.claim(consumer, self.node.rp_uuid, amounts, self.CAPACITY,
-                                       'project', 'user', 'CONTAINER')
+        return local_allocations.claim(consumer, self.rp_uuid, amounts, 'project', 'user',
+                                       'CONTAINER')
+
+    def _host(self) -> dict[str, ty.Any]:
+        row, = local_allocations.providers(models.local_provider.c.rp_uuid == self.rp_uuid)
+        return row
+
+    def _assert_counted(self) -> None:
+        """What the host's row counts is what is held."""
+        held = local_allocations.by_provider(self.rp_uuid)
+        for name, used in local_allocations.USED.items():
+            self.assertEqual(sum(row[name] for row in held), self._host()[used], name)
 
     def test_until_full(self) -> None:
         self.assertTrue(self._claim('a', vcpu=2, memory_mb=600))
@@ -229,10 +238,12 @@ class TestLocalAllocations(database.TestCase):
         self.assertFalse(self._claim('b', vcpu=3))
         self.assertTrue(self._claim('b', vcpu=2, memory_mb=400, disk_gb=10))
         self.assertEqual(['a', 'b'], [row['consumer_uuid'] for row in
-                                      local_allocations.by_provider(self.node.rp_uuid)])
+                                      local_allocations.by_provider(self.rp_uuid)])
+        self._assert_counted()
         self.assertTrue(local_allocations.release('a'))
         self.assertFalse(local_allocations.release('a'))
         self.assertTrue(self._claim('c', vcpu=1, memory_mb=600))
+        self._assert_counted()
 
     def test_replace(self) -> None:
         self.assertTrue(self._claim('a', vcpu=4))
@@ -243,13 +254,61 @@ class TestLocalAllocations(database.TestCase):
             row['vcpu'], row['memory_mb'], row['disk_gb'], row['generation'],
             row['project_id'], row['consumer_type']))
         self.assertIsNone(local_allocations.get('b'))
+        self._assert_counted()
 
-    def test_unknown_provider(self) -> None:
-        self.assertRaises(exception.ResourceProviderNotFound, local_allocations.claim, 'a',
-                          uuidutils.generate_uuid(), {'vcpu': 1}, self.CAPACITY)
+    def test_less_is_possible_on_a_host_that_has_shrunk(self) -> None:
+        self._claim('a', vcpu=4)
+        local_allocations.offer(self.rp_uuid, {'vcpu': 2})
+        self.assertFalse(self._claim('b', vcpu=1))
+        self.assertTrue(self._claim('a', vcpu=3))
+        self._assert_counted()
+
+    def test_another_host(self) -> None:
+        self._claim('a', vcpu=1)
+        self.assertRaises(exception.ConsumerConflict, local_allocations.claim, 'a',
+                          uuidutils.generate_uuid(), {'vcpu': 1})
+        self.assertFalse(local_allocations.claim('b', uuidutils.generate_uuid(), {'vcpu': 1}))
+
+    def test_host_that_registers_again_has_what_is_held_of_it(self) -> None:
+        self._claim('a', vcpu=3, memory_mb=10)
+        local_allocations.forget(self.rp_uuid)
+        local_allocations.register(self.rp_uuid, 'node')
+        self._assert_counted()
+        local_allocations.register(self.rp_uuid, 'renamed')
+        self.assertEqual(('renamed', 3), (self._host()['name'], self._host()['used_vcpu']))
 
     def test_race(self) -> None:
         with concurrent.futures.ThreadPoolExecutor(10) as pool:
             won = list(pool.map(lambda number: self._claim(f'c{number}', vcpu=1), range(20)))
         self.assertEqual(4, sum(won))
-        self.assertEqual(4, len(local_allocations.by_provider(self.node.rp_uuid)))
+        self.assertEqual(4, len(local_allocations.by_provider(self.rp_uuid)))
+        self._assert_counted()
+
+    def test_race_for_one_consumer(self) -> None:
+        """Claims, changes and releases of one consumer at once leave the count right."""
+        def act(number: int) -> None:
+            if number % 3:
+                self._claim('one', vcpu=1 + number % 2)
+            else:
+                local_allocations.release('one')
+
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            list(pool.map(act, range(30)))
+        self._assert_counted()
+
+    def test_every_claim_changes_the_row_of_the_host(self) -> None:
+        """Two in one second, of the same consumer and amounts: Galera must see both."""
+        self._claim('a', vcpu=1)
+        before = self._host()['generation']
+        for _ in range(2):
+            self.assertTrue(self._claim('a', vcpu=1))
+        self.assertEqual(before + 2, self._host()['generation'])
+
+    def test_hosts_with_room_are_not_always_the_same_first_ones(self) -> None:
+        for _ in range(20):
+            rp_uuid = uuidutils.generate_uuid()
+            local_allocations.register(rp_uuid, 'x')
+            local_allocations.offer(rp_uuid, {'vcpu': 1})
+        found = {row['rp_uuid'] for _ in range(60)
+                 for row in local_allocations.with_room({'vcpu': 1}, True, limit=3)}
+        self.assertGreater(len(found), 10)

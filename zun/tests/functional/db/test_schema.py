@@ -44,7 +44,7 @@ OUR_INDEXES = {
     'zun_service': {'ix_zun_service_binary': ['binary']},
     'image': {'ix_image_project_id': ['project_id']},
     'registry': {'ix_registry_project_id': ['project_id']},
-    'network': {'ix_network_project_id': ['project_id']},
+    'network': {'ix_network_project_id': ['project_id'], 'ix_network_host': ['host']},
 }
 OUR_UNIQUES = {
     'quotas': {'uniq_quotas0project_id_resource': ['project_id', 'resource']},
@@ -84,6 +84,16 @@ OUR_TABLES = {
             _column('generation', 'int(11)', nullable=False)],
         'primary_key': ['consumer_uuid'], 'unique': {},
         'indexes': {'ix_local_allocation_rp_uuid': ['rp_uuid']}, 'foreign_keys': []},
+    'local_provider': {
+        'columns': [
+            *_TIMES, _column('rp_uuid', 'varchar(36)', nullable=False),
+            _column('name', 'varchar(255)', nullable=False),
+            _column('disabled', 'tinyint(1)', nullable=False),
+            *(_column(f'{prefix}{name}', 'int(11)', nullable=False)
+              for prefix in ('', 'used_') for name in ('vcpu', 'memory_mb', 'disk_gb')),
+            _column('generation', 'int(11)', nullable=False)],
+        'primary_key': ['rp_uuid'], 'unique': {},
+        'indexes': {'ix_local_provider_name': ['name']}, 'foreign_keys': []},
     'embedded_network': {
         'columns': [
             *_TIMES, _column('network_uuid', 'varchar(36)', nullable=False),

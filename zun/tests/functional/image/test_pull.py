@@ -34,32 +34,15 @@ class PullTestCase(base.TestCase):
         self.context = zun_context.get_admin_context()
 
     def fetch(self, reference, policy=None, registry=None):
-        return self.driver.fetch(self.context, self.engine,
+        found = self.driver.plan(self.context, self.engine,
                                  driver.Wanted(reference, policy, registry))
+        return found if isinstance(found, str) else found.work()
 
     def local(self, reference):
         try:
             return self.behind.api.inspect_image(reference)['Id']
         except docker_sdk.errors.ImageNotFound:
             return None
-
-    def at_once(self, references, **kwargs):
-        """What fetching these from as many threads gives."""
-        start, results = threading.Barrier(len(references)), []
-
-        def fetch(reference):
-            start.wait(LONG)
-            try:
-                results.append(self.fetch(reference, **kwargs))
-            except exception.ZunException as error:
-                results.append(error)
-
-        threads = [threading.Thread(target=fetch, args=(item,)) for item in references]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(LONG)
-        return results
 
 
 class OpenRegistryTest(PullTestCase):
@@ -113,28 +96,6 @@ class OpenRegistryTest(PullTestCase):
         self.registry.push('lab/nothing', 'other')
         error = self.assertRaises(exception.ImageNotFound, self.fetch, name)
         self.assertEqual(f'Image {name} could not be found.', error.message)
-
-    def test_one_pull_for_ten(self):
-        self.registry.push('lab/app')
-        name = self.registry.name('lab/app')
-        gate = threading.Event()
-
-        def hold(_method, path):
-            if '/manifests/' in path:
-                gate.wait(LONG)
-
-        self.registry.fault = hold
-        waiting = threading.Semaphore(0)
-        shared = docker._shared
-        self.useFixture(fixtures.MonkeyPatch(
-            'zun.image.docker._shared', lambda *args: (waiting.release(), shared(*args))[1]))
-        opener = threading.Thread(target=lambda: (
-            [waiting.acquire(timeout=LONG) for _ in range(9)], gate.set()))
-        opener.start()
-        results = self.at_once([name] * 10)
-        opener.join(LONG)
-        self.assertEqual([self.local(name)] * 10, results)
-        self.assertEqual(1, self.registry.pulls('lab/app'))
 
     def test_slow_image_does_not_hold_up_another(self):
         self.registry.push('lab/slow', text='slow')

@@ -90,6 +90,14 @@ class LabTestCase(base.TestCase):
             return seen if seen['status'] in wanted else None
         return self.wait(f'{ident} in {wanted}', check, timeout)
 
+    def wait_done(self, ident: str, status: str, timeout: float = 60) -> None:
+        """Until nothing is being done to a container any more, and it has a status."""
+        def done() -> bool:
+            answer = self.user.http('GET', f'/v1/containers/{ident}/container_actions')
+            return (answer.json()['containerActions'][0]['finish_time'] is not None
+                    and self.user.show(ident)['status'] == status)
+        self.wait(f'{ident} done and {status}', done, timeout)
+
     def act(self, ident: str, action: str, **params: ty.Any) -> ty.Any:
         answer = self.user.http('POST', f'/v1/containers/{ident}/{action}', params=params)
         self.assertIn(answer.status_code, (200, 202), answer.text)

@@ -37,7 +37,7 @@ auth_strategy = noauth2
 [oslo_policy]
 enforce_new_defaults = true
 """
-_RESET = ('DELETE FROM allocations', 'DELETE FROM consumers', 'DELETE FROM inventories',
+RESET = ('DELETE FROM allocations', 'DELETE FROM consumers', 'DELETE FROM inventories',
           'DELETE FROM resource_provider_traits', 'DELETE FROM resource_provider_aggregates',
           'DELETE FROM placement_aggregates',
           'UPDATE resource_providers SET root_provider_id = NULL, parent_provider_id = NULL',
@@ -60,20 +60,21 @@ def _application():
 class Placement(fixtures.Fixture):
     """An empty Placement; traits stay known from one test to the next.
 
+    :ivar application: the WSGI application itself
     :ivar calls: (method, path) of every request
     :ivar versions: of the requests, without the question for them
     """
 
     def _setUp(self):  # noqa: N802
-        application, self.engine = _application()
-        self.execute(*_RESET)
+        self.application, self.engine = _application()
+        self.execute(*RESET)
         self.calls, self.versions = [], set()
 
         def recorded(environ, start_response):
             self.calls.append((environ['REQUEST_METHOD'], environ['PATH_INFO']))
             if environ['PATH_INFO'] != '/':
                 self.versions.add(environ.get('HTTP_OPENSTACK_API_VERSION'))
-            return application(environ, start_response)
+            return self.application(environ, start_response)
 
         intercept = interceptor.RequestsInterceptor(lambda: recorded, url=URL)
         intercept.install_intercept()

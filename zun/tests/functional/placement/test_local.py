@@ -137,6 +137,15 @@ class Contract:
         self.books.forget(provider)
         self.assertEqual([], self.books.candidates(RESOURCES))
 
+    def test_providers_are_those_reported_and_not_forgotten(self):
+        gone, there = self.node('a'), self.node('b')
+        self.books.forget(gone)
+        self.assertEqual({there: 'b'}, self.books.providers())
+
+    def test_provider_that_is_not_known_is_not_reported(self):
+        self.assertRaises(exception.ResourceProviderNotFound, self.books.report,
+                          '99999999-0000-4000-8000-000000000000', self.INVENTORIES)
+
     def test_former_life_of_a_host(self):
         former = self.node('a')
         self.books.claim(consumer(1), self.candidate(former))
@@ -166,8 +175,7 @@ class LocalLedgerTest(Contract, base.TestCase):
         return self.books.ensure_provider(anew.uuid, name)
 
     def drop(self, provider):
-        node, = cloud.objects.ComputeNode.list(cloud.ADMIN, filters={'rp_uuid': provider})
-        node.destroy()
+        self.books.forget(provider)
 
     def test_host_without_a_report_offers_nothing(self):
         node = cloud.objects.ComputeNode(hostname='a')

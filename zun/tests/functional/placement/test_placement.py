@@ -207,7 +207,7 @@ class TrapTest(TestCase):
         after, _generation = client.get_part(self.connection, novas, 'inventories')
         self.assertEqual(before, after)
         traits, _generation = client.get_part(self.connection, novas, 'traits')
-        self.assertEqual([ledger.DISABLED_TRAIT], traits)
+        self.assertEqual({ledger.NODE_TRAIT, ledger.DISABLED_TRAIT}, set(traits))
 
     def test_provider_of_nova_outlives_ours(self):
         provider = self.node('a')

@@ -21,6 +21,7 @@ from zun.scheduler import manager
 from zun.tests import base
 from zun.tests.functional import database
 from zun.tests.functional.placement import process
+from zun.tests.functional.scheduler import agreement
 from zun.tests.functional.scheduler import cloud
 
 LOG = logging.getLogger(__name__)
@@ -138,6 +139,7 @@ class Cases:
             self.assertLessEqual(len(placed[name]), slots)
             self.assertEqual(self.nodes.running[name], placed[name])
             self.assertEqual(placed[name], set(books.allocations_on(provider)))
+        agreement.check(self, books)
         return sum(len(found) for found in placed.values())
 
     def test_more_than_fits(self):

@@ -11,6 +11,7 @@ from zun.placement import local
 from zun.scheduler import manager
 from zun.tests import base
 from zun.tests import database
+from zun.tests.functional.scheduler import agreement
 from zun.tests.functional.scheduler import cloud
 
 
@@ -41,6 +42,7 @@ class TestCase(base.TestCase):
         self.books = local.LocalLedger()
         self.nodes = cloud.Nodes()
         self.released = []
+        self.addCleanup(agreement.check, self, self.books)
 
     def manager(self, books=None):
         return manager.Manager(
@@ -84,6 +86,35 @@ class PlaceTest(TestCase):
                 self.schedule(container)
             counts.append(counter.count)
         self.assertEqual(counts[0], counts[1])
+
+    def test_the_only_host_that_passes_is_found_among_very_many(self):
+        for number in range(260):
+            cloud.host(self.books, f'h{number}', zone='west')
+        cloud.host(self.books, 'far', zone='east', cpus=2, memory=1024)
+        with engine.statement_counter() as counter:
+            placed = self.schedule(cloud.container(request={'availability_zone': 'east'}))
+        self.assertEqual('far', placed.host)
+        # a draw of 50, then all by their ranks: 50, 200 and the rest
+        reads = [found for found in counter.statements if 'FROM compute_node' in found]
+        self.assertEqual(4, len(reads))
+        refused = self.schedule(cloud.container(request={'availability_zone': 'north'}))
+        self.assertIn('261 with room; 0 after AvailabilityZoneFilter',
+                      self.details(refused.uuid)[1])
+
+    def test_fullest_of_very_many(self):
+        self.config(group='scheduler', host_weight_policy='pack')
+        for number in range(120):
+            cloud.host(self.books, f'h{number}', cpus=8)
+        cloud.host(self.books, 'fullest', cpus=1, memory=512)
+        self.assertEqual('fullest', self.schedule(cloud.container()).host)
+
+    def test_rows_decide_the_order_when_containers_count(self):
+        self.config(group='scheduler', cpu_weight_multiplier=0, ram_weight_multiplier=0,
+                    containers_weight_multiplier=1.0, host_weight_policy='pack')
+        for number in range(60):
+            cloud.host(self.books, f'h{number}')
+        cloud.host(self.books, 'most', running_containers=50)
+        self.assertEqual('most', self.schedule(cloud.container()).host)
 
     def test_moved_on_is_left_alone(self):
         cloud.host(self.books, 'a')
@@ -247,6 +278,7 @@ class PlaceTest(TestCase):
                 self.assertTrue(self.books.claim(
                     placement_ledger.Consumer(f'{name}-holder', 'p', 'u'),
                     self.books.candidates({'VCPU': 1}, in_tree=provider)[0]))
+                self.addCleanup(self.books.release, f'{name}-holder')
         self.assertEqual('e', self.schedule(cloud.container()).host)
 
     def test_shards(self):

@@ -18,6 +18,7 @@ from zun.scheduler import manager
 from zun.scheduler import service
 from zun.tests import base
 from zun.tests import database
+from zun.tests.functional.scheduler import agreement
 from zun.tests.functional.scheduler import cloud
 
 _WAIT = 10
@@ -60,6 +61,7 @@ class TestCase(base.TestCase):
         self.books = local.LocalLedger()
         self.nodes = Nodes()
         cloud.host(self.books, 'a')
+        self.addCleanup(agreement.check, self, self.books)
 
     def service(self, books=None):
         books = books or self.books

@@ -77,6 +77,10 @@ TABLE = [
     (row('Running', 'network_detach', 'network_detaching'), RUNNING, D.REDO),
     (row('Running', 'add_security_group', 'sg_adding'), RUNNING, D.REDO),
     (row('Running', 'resize_container'), RUNNING, D.REDO),
+    # A commit is made once more, unless its container is gone.
+    (row('Running', 'commit', image_uuid='i'), RUNNING, D.REDO),
+    (row('Stopped', 'commit', image_uuid='i'), STOPPED, D.REDO),
+    (row('Running', 'commit', image_uuid='i'), None, D.CLOSE),
     # Rows of an older release know no operation.
     (row('Creating', None, made=False), None, D.CLEAR),
     (row('Creating', None, 'container_creating', made=False), NEW, D.FINISH),

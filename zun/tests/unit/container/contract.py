@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every container driver does alike: run on the engine in memory, and on real ones."""
 
+import io
 import threading
 import time
 
@@ -114,7 +115,8 @@ class DriverContract:
         self.assertIn('PID', self.driver.top(container, None)['Titles'])
         self.driver.resize(container, 20, 80)
         self.assertEqual('', self.driver.logs(container, True, True, False, None, None))
-        self.assertRaises(exception.NotFound, self.driver.get_archive, container, '/no/such')
+        self.assertRaises(exception.NotFound, self.driver.get_archive, container, '/no/such',
+                          io.BytesIO())
 
     def test_events(self):
         begun = time.time()

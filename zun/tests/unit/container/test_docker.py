@@ -14,7 +14,7 @@ from zun.container.docker import streams
 from zun.container.docker import top
 from zun.container.docker import versions
 from zun.tests import base
-from zun.tests.unit.container import vectors
+from zun.tests import vectors
 
 UUID = '11111111-2222-4333-8444-555555555555'
 
@@ -107,7 +107,7 @@ class TestEvents(base.TestCase):
 
 class TestCommand(base.TestCase):
     def test_recorded(self):
-        for vector in vectors.of('legacy_command_split'):
+        for vector in vectors.recorded('legacy_command_split'):
             command = vector['args']['command']
             if vector.get('result'):
                 self.assertEqual(vector['result'], exec_command.split(command))
@@ -135,7 +135,7 @@ class TestPullMessages(base.TestCase):
         data = b'{"a": 1}\r\n{"b": 2}\n\n{"c": 3}'
         for size in (1, 3, len(data)):
             chunks = iter([data[i:i + size] for i in range(0, len(data), size)])
-            self.assertEqual([{'a': 1}, {'b': 2}, {'c': 3}], list(images._messages(chunks)))
+            self.assertEqual([{'a': 1}, {'b': 2}, {'c': 3}], list(images.messages(chunks)))
 
     def test_failures(self):
         for text, kind in (

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import io
 import time
 
 from oslo_utils import uuidutils
@@ -85,7 +86,9 @@ class TestBehindItsBack(FakeTestCase):
 
     def test_files(self):
         self.driver.put_archive(self.container, '/tmp', b'tar')
-        data, stat = self.driver.get_archive(self.container, '/tmp')
+        into = io.BytesIO()
+        stat = self.driver.get_archive(self.container, '/tmp', into)
+        data = into.getvalue()
         self.assertEqual((b'tar', 'tmp', 3), (data, stat['name'], stat['size']))
 
     def test_images(self):

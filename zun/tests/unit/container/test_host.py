@@ -4,7 +4,7 @@ import json
 
 from zun.container.docker import host
 from zun.tests import base
-from zun.tests.unit.container import vectors
+from zun.tests import vectors
 
 MOUNTS = """/dev/vda / ext4 rw 0 0
 /dev/vdb /var/lib xfs rw,noquota 0 0
@@ -17,7 +17,7 @@ class TestDescribe(base.TestCase):
     def test_recorded(self):
         """A label is split once: before, ``c=d=e`` lost its end, and ``bad`` broke the report."""
         argued = {'["a=b", "c=d=e"]': {'a': 'b', 'c': 'd=e'}, '["bad"]': {'bad': ''}}
-        for vector in vectors.of('docker_host_info'):
+        for vector in vectors.recorded('docker_host_info'):
             info = vector['args']['info']
             found = dataclasses.asdict(host.describe(info))
             expected = vector.get('result') or {'cpus': 4, 'runtimes': ['runc', 'kata']}
@@ -27,7 +27,7 @@ class TestDescribe(base.TestCase):
             self.assertEqual(expected, {key: found[key] for key in expected})
 
     def test_runtimes_of_ours_are_not_shown(self):
-        info = {**vectors.of('docker_host_info')[0]['args']['info'],
+        info = {**vectors.recorded('docker_host_info')[0]['args']['info'],
                 'Runtimes': {'runc': {}, 'zun-runc': {}}, 'MemTotal': 5 << 20}
         found = host.describe(info)
         self.assertEqual((('runc',), 5), (found.runtimes, found.memory))

@@ -5,7 +5,7 @@ import json
 from zun.common import states
 from zun.container.docker import state
 from zun.tests import base
-from zun.tests.unit.container import vectors
+from zun.tests import vectors
 
 NOW = datetime.datetime(2026, 3, 10, 12)
 STARTED, FINISHED = '2026-03-10T11:30:00.123456789Z', '2026-03-10T11:45:00.5Z'
@@ -40,7 +40,7 @@ class TestRecorded(base.TestCase):
         return None
 
     def test_by_state(self):
-        for vector in vectors.of('docker_state_mapping'):
+        for vector in vectors.recorded('docker_state_mapping'):
             args, result = vector['args'], vector['result']
             if isinstance(args['state'], str):
                 continue
@@ -56,7 +56,7 @@ class TestRecorded(base.TestCase):
                 (status, detail, found.reason or 'old reason'), json.dumps(vector))
 
     def test_by_word(self):
-        for vector in vectors.of('docker_state_mapping'):
+        for vector in vectors.recorded('docker_state_mapping'):
             args, result = vector['args'], vector['result']
             if not isinstance(args['state'], str) or self._argued(args, result) == 'not asked':
                 continue
@@ -67,13 +67,13 @@ class TestRecorded(base.TestCase):
                  found.detail), json.dumps(vector))
 
     def test_all_are_covered(self):
-        recorded = vectors.of('docker_state_mapping')
+        recorded = vectors.recorded('docker_state_mapping')
         self.assertEqual(226, len(recorded))
         argued = [vector for vector in recorded if self._argued(vector['args'], vector['result'])]
         self.assertEqual(3 + 4 * 12, len(argued))
 
     def test_age(self):
-        for vector in vectors.of('format_status_detail'):
+        for vector in vectors.recorded('format_status_detail'):
             moment = state.parse_time(vector['args']['time'])
             now = datetime.datetime.fromisoformat(vector['args']['now'])
             expected = vector['result']
@@ -86,7 +86,7 @@ class TestRecorded(base.TestCase):
                 self.assertEqual(expected, state.age(moment, now))
 
     def test_hostname_and_ports(self):
-        for vector in vectors.of('docker_hostname_and_ports'):
+        for vector in vectors.recorded('docker_hostname_and_ports'):
             args = vector['args']
             found = state.observed({'Id': 'x', 'Config': args['config']}, UUID, None,
                                    args['previous_hostname'], NOW)
@@ -94,7 +94,7 @@ class TestRecorded(base.TestCase):
                              {'hostname': found.hostname, 'ports': list(found.ports)})
 
     def test_names(self):
-        for vector in vectors.of('docker_names_to_uuids'):
+        for vector in vectors.recorded('docker_names_to_uuids'):
             self.assertEqual(vector['result'], list(state.listed(vector['args']['containers'])))
 
 

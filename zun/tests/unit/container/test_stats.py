@@ -2,7 +2,7 @@
 from zun.common import exception
 from zun.container.docker import stats
 from zun.tests import base
-from zun.tests.unit.container import vectors
+from zun.tests import vectors
 
 MIB = 1 << 20
 
@@ -22,7 +22,7 @@ class TestRecorded(base.TestCase):
         nothing.
         """
         seen = 0
-        for vector in vectors.of('docker_stats'):
+        for vector in vectors.recorded('docker_stats'):
             args = vector['args']
             if not args['docker']['memory_stats']:
                 self.assertRaises(exception.Conflict, stats.sample, args['name'], args['docker'])

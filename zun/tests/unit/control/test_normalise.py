@@ -3,7 +3,7 @@ from zun.common import exception
 from zun.control import naming
 from zun.control import normalise
 from zun.tests import base
-from zun.tests.unit.control import recorded
+from zun.tests import vectors
 
 
 class RestartPolicyTest(base.TestCase):
@@ -29,7 +29,7 @@ class RestartPolicyTest(base.TestCase):
                              error.message)
 
     def test_recorded(self):
-        for args, result, status in recorded.of('check_for_restart_policy'):
+        for args, result, status in vectors.of('check_for_restart_policy'):
             given = args.get('restart_policy')
             if given and given.get('MaximumRetryCount', '') is None:
                 continue  # recorded over HTTP too, where null means absent: that one counts
@@ -67,7 +67,7 @@ class ExposedPortsTest(base.TestCase):
             self.assertEqual(message, error.message)
 
     def test_recorded(self):
-        for args, result, status in recorded.of('build_exposed_ports'):
+        for args, result, status in vectors.of('build_exposed_ports'):
             if status:
                 self.assertRaises(exception.InvalidValue, normalise.exposed_ports, args['ports'])
             elif not any(self._out_of_range(key) for key in args['ports']):

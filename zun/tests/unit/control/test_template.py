@@ -4,7 +4,7 @@ from oslo_serialization import jsonutils
 from zun.common import exception
 from zun.control import template
 from zun.tests import base
-from zun.tests.unit.control import recorded
+from zun.tests import vectors
 
 _MEMBER = {'image': 'nginx'}
 
@@ -31,7 +31,7 @@ class ParseTest(base.TestCase):
              'restartPolicy': 'Never'})['restart_policy'])
 
     def test_recorded(self):
-        for args, result, status in recorded.of('check_capsule_template'):
+        for args, result, status in vectors.of('check_capsule_template'):
             given = args['template']
             if status:
                 if isinstance(given, str) and "'kind': 'capsule'" in str(self._loaded(given)):
@@ -55,7 +55,7 @@ class ParseTest(base.TestCase):
 
 class MembersTest(base.TestCase):
     def test_recorded(self):
-        for args, result, status in recorded.of('capsule_get_container_spec'):
+        for args, result, status in vectors.of('capsule_get_container_spec'):
             if status:
                 self.assertRaises(exception.InvalidCapsuleTemplate, template.members,
                                   args['spec'])
@@ -104,7 +104,7 @@ class MembersTest(base.TestCase):
 
 class VolumesTest(base.TestCase):
     def test_recorded(self):
-        for args, result, status in recorded.of('capsule_get_volume_spec'):
+        for args, result, status in vectors.of('capsule_get_volume_spec'):
             if status:
                 self.assertRaises(exception.InvalidCapsuleTemplate, template.volumes,
                                   args['spec'])

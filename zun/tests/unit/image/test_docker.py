@@ -62,14 +62,18 @@ class DriverTestCase(base.TestCase):
             monotonic=time.monotonic, sleep=self.pauses.append)))
 
     def fetch(self, engine, reference, policy=None, registry=None):
-        return self.driver.fetch(self.context, engine,
-                                 driver.Wanted(reference, policy, registry))
+        found = self.plan(engine, reference, policy, registry)
+        return found if isinstance(found, str) else found.work()
+
+    def plan(self, engine, reference, policy=None, registry=None):
+        return self.driver.plan(self.context, engine,
+                                driver.Wanted(reference, policy, registry))
 
 
 class PolicyTest(DriverTestCase):
     def test_should_pull_vectors(self):
         for args, result, _status in vectors.of('should_pull_image'):
-            self.assertEqual(result, docker.should_pull(args['image_pull_policy'],
+            self.assertEqual(result, driver.should_pull(args['image_pull_policy'],
                                                         args['present']), args)
 
     def test_policy_of_none_vectors(self):
@@ -236,78 +240,20 @@ class TroubleTest(DriverTestCase):
         self.assertNotIn('hunter2', repr(docker._Pull(None, '1', 'u', 'hunter2')))
 
 
-class SingleFlightTest(DriverTestCase):
-    def _start(self, engine, wanted):
-        """Threads that fetch; returns what they got, complete once they have ended."""
-        results = []
+class SameFetchTest(DriverTestCase):
+    """What is fetched once for all who want it at the time."""
 
-        def fetch(reference, kwargs):
-            try:
-                results.append(self.fetch(engine, reference, **kwargs))
-            except exception.ZunException as error:
-                results.append(error)
+    def test_equal(self):
+        self.assertEqual(self.plan(Engine(), 'a').key, self.plan(Engine(), 'a:latest').key)
+        self.assertEqual(self.plan(Engine(), 'reg.x/a').key,
+                         self.plan(Engine(), 'a', registry=registry('reg.x', None)).key)
 
-        threads = [threading.Thread(target=fetch, args=item) for item in wanted]
-        for thread in threads:
-            thread.start()
-        return threads, results
-
-    def _end(self, engine, threads):
-        engine.release.set()
-        for thread in threads:
-            thread.join(LONG)
-            self.assertFalse(thread.is_alive())
-
-    def _blocked(self, *answers):
-        engine = Engine(*answers)
-        engine.release.clear()
-        self.addCleanup(engine.release.set)
-        return engine
-
-    def _wait_for_waiters(self, count):
-        waiting = threading.Semaphore(0)
-        shared = docker._shared
-
-        def counted(*args):
-            waiting.release()
-            return shared(*args)
-
-        self.useFixture(fixtures.MonkeyPatch('zun.image.docker._shared', counted))
-        return lambda: [self.assertTrue(waiting.acquire(timeout=LONG)) for _ in range(count)]
-
-    def test_one_pull_serves_all(self):
-        engine, wait = self._blocked('the id'), self._wait_for_waiters(9)
-        threads, results = self._start(engine, [('a', {})] * 10)
-        wait()
-        self._end(engine, threads)
-        self.assertEqual(['the id'] * 10, results)
-        self.assertEqual(1, len(engine.pulls))
-
-    def test_failure_is_shared(self):
-        engine = self._blocked(exception.ImageNotFound('manifest unknown'))
-        wait = self._wait_for_waiters(4)
-        threads, results = self._start(engine, [('a', {})] * 5)
-        wait()
-        self._end(engine, threads)
-        self.assertEqual(['Image a:latest could not be found.'] * 5,
-                         [error.message for error in results])
-        self.assertEqual(1, len(engine.pulls))
-
-    def test_the_next_one_pulls_anew(self):
-        engine = Engine(exception.ImageNotFound('manifest unknown'), 'the id')
-        self.assertRaises(exception.ImageNotFound, self.fetch, engine, 'a')
-        self.assertEqual('the id', self.fetch(engine, 'a'))
-
-    def test_other_images_and_credentials_do_not_wait(self):
-        engine = self._blocked()
+    def test_other_images_and_credentials(self):
         wanted = [('a', {}), ('a:1', {}), (f'a@{DIGEST}', {}), ('b', {}),
                   ('reg/a', {}), ('a', {'registry': registry('reg')}),
                   ('a', {'registry': registry('reg', word='other')})]
-        threads, results = self._start(engine, wanted)
-        for _ in wanted:
-            self.assertTrue(engine.begun.acquire(timeout=LONG))
-        self._end(engine, threads)
-        self.assertEqual(len(wanted), len(results))
+        keys = {self.plan(Engine(), reference, **more).key for reference, more in wanted}
+        self.assertEqual(len(wanted), len(keys))
 
 
 class SearchTest(DriverTestCase):

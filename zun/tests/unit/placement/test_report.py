@@ -21,7 +21,8 @@ def inventories(generation=1, **classes):
 
 
 def traits(*names, generation=1):
-    return answer(200, {'traits': list(names), 'resource_provider_generation': generation})
+    return answer(200, {'traits': [ledger.NODE_TRAIT, *names],
+                        'resource_provider_generation': generation})
 
 
 def usages(**amounts):
@@ -131,13 +132,19 @@ class ReportTest(scripted.TestCase):
                               *[inventories(), refusal] * 20)
             self.assertEqual(10, len(self.adapter.calls))
 
+    def test_every_host_of_ours_is_marked(self):
+        self._report(inventories(VCPU=CPU), answer(
+            200, {'traits': ['HW_X'], 'resource_provider_generation': 1}), answer(201), PUT_OK)
+        self.assertEqual([ledger.NODE_TRAIT, 'HW_X'], self.adapter.calls[3][2]['traits'])
+
     def test_only_our_traits_are_ours(self):
         self._report(inventories(VCPU=CPU), traits('HW_X', 'CUSTOM_ZUN_OLD', 'CUSTOM_OTHER'),
                      answer(201), PUT_OK, own=[ledger.DISABLED_TRAIT])
         self.assertEqual([('PUT', f'/traits/{ledger.DISABLED_TRAIT}', None),
                           ('PUT', f'/resource_providers/{scripted.RP}/traits', {
                               'resource_provider_generation': 1, 'traits': [
-                                  'CUSTOM_OTHER', ledger.DISABLED_TRAIT, 'HW_X']})],
+                                  'CUSTOM_OTHER', ledger.NODE_TRAIT, ledger.DISABLED_TRAIT,
+                                  'HW_X']})],
                          self.adapter.calls[2:])
 
     def test_unknown_provider(self):
@@ -154,11 +161,11 @@ class ReportTest(scripted.TestCase):
 class DisabledTest(scripted.TestCase):
     def test_set_and_unset(self):
         self.ledger(traits('HW_X'), answer(204), PUT_OK).set_disabled(scripted.RP, True)
-        self.assertEqual(['CUSTOM_ZUN_COMPUTE_STATUS_DISABLED', 'HW_X'],
+        self.assertEqual([ledger.NODE_TRAIT, ledger.DISABLED_TRAIT, 'HW_X'],
                          self.adapter.calls[2][2]['traits'])
         self.ledger(traits('HW_X', ledger.DISABLED_TRAIT), PUT_OK).set_disabled(
             scripted.RP, False)
-        self.assertEqual(['HW_X'], self.adapter.calls[1][2]['traits'])
+        self.assertEqual([ledger.NODE_TRAIT, 'HW_X'], self.adapter.calls[1][2]['traits'])
 
     def test_nothing_to_change(self):
         self.ledger(traits()).set_disabled(scripted.RP, False)
@@ -258,8 +265,16 @@ class ReadTest(scripted.TestCase):
         self.assertEqual({}, self.ledger(
             answer(404, code=scripted.UNDEFINED)).allocations_on(scripted.RP))
 
+    def test_hosts_are_those_with_our_trait(self):
+        books = self.ledger(providers((scripted.RP, 'host1')))
+        self.assertEqual({scripted.RP: 'host1'}, books.providers())
+        self.assertEqual('/resource_providers?required=CUSTOM_ZUN_COMPUTE',
+                         self.adapter.calls[0][1])
+        self.assertEqual({}, self.ledger(answer(400, code=scripted.UNDEFINED)).providers())
+
     def test_prepare_reads_and_makes_the_trait_known(self):
-        self.ledger(providers(), answer(201)).prepare()
-        self.assertEqual(['GET resource_providers', 'PUT traits'], self.adapter.methods)
+        self.ledger(providers(), answer(201), answer(204)).prepare()
+        self.assertEqual(['GET resource_providers', 'PUT traits', 'PUT traits'],
+                         self.adapter.methods)
         self.assertRaises(exception.LedgerForbidden, self.ledger(
             answer(403, code=scripted.UNDEFINED)).prepare)

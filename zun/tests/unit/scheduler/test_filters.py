@@ -89,8 +89,8 @@ class CpuSetFilterTest(base.TestCase):
     def test_fractions_need_a_whole_cpu(self):
         self.assertFalse(self._passes(cpu_policy='dedicated', cpu=1.5, memory=500))
 
-    def test_shared_stays_off_pinning_hosts(self):
-        self.assertFalse(self._passes(cpu_policy='shared'))
+    def test_shared_goes_anywhere(self):
+        self.assertTrue(self._passes(cpu_policy='shared'))
         self.assertTrue(self._passes(pinning=False, cpu_policy='shared'))
 
     def test_host_without_topology(self):
@@ -161,8 +161,10 @@ class LoadTest(base.TestCase):
 
     def test_filters_that_a_request_needs_are_added_once(self):
         enabled = filters.load(['zun.scheduler.filters.all_filters'], ['PciPassthroughFilter'])
-        asked = wanted(pci=(request.PciRequest(1, ()),), same_hosts=frozenset())
-        self.assertEqual(['PciPassthroughFilter', 'AffinityFilter'],
+        asked = wanted(pci=(request.PciRequest(1, ()),), same_hosts=frozenset(),
+                       cpu_policy='dedicated', runtime='runsc')
+        self.assertEqual(['PciPassthroughFilter', 'CpuSetFilter', 'RuntimeFilter',
+                          'AffinityFilter'],
                          [type(item).__name__ for item in filters.needed(asked, enabled)])
         self.assertEqual(enabled, filters.needed(wanted(), enabled))
 
@@ -175,7 +177,7 @@ class LoadTest(base.TestCase):
                              self.CONF.scheduler.enabled_filters)
         left, trail = filters.survivors(hosts, wanted(zone='z'), chain)
         self.assertEqual(['a'], [host.hostname for host in left])
-        self.assertEqual(['2 after AvailabilityZoneFilter', '1 after ComputeFilter',
-                          '1 after RuntimeFilter'], trail)
+        self.assertEqual([('AvailabilityZoneFilter', 2), ('ComputeFilter', 1),
+                          ('RuntimeFilter', 1)], list(trail.items()))
         left, trail = filters.survivors(hosts, wanted(zone='x'), chain)
-        self.assertEqual(([], ['0 after AvailabilityZoneFilter']), (left, trail))
+        self.assertEqual(([], {'AvailabilityZoneFilter': 0}), (left, trail))

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Configuration files of the simulated services."""
+
+import os
+import pathlib
+
+import cloud
+
+_COMMON = """\
+[DEFAULT]
+transport_url = {bus}
+state_path = {directory}/state
+log_file = {directory}/{name}.log
+use_stderr = false
+host = {host}
+container_driver = fake
+image_driver_list = docker
+executor_thread_pool_size = 8
+[database]
+connection = {database}
+max_pool_size = 20
+[network]
+driver = embedded
+[volume]
+driver_list = local
+[scheduler]
+mode = service
+ledger = {ledger}
+optimistic = {optimistic}
+[placement_client]
+audit_interval = 0
+[compute]
+rpc_workers = 4
+default_image_pull_policy = ifnotpresent
+[quota]
+containers = -1
+cpu = -1
+memory = -1
+disk = -1
+[keystone_auth]
+auth_type = password
+auth_url = {auth_url}
+username = zun
+password = {password}
+project_name = service
+user_domain_name = Default
+project_domain_name = Default
+"""
+
+
+def directory() -> pathlib.Path:
+    """Where configuration, logs and state are."""
+    found = pathlib.Path(os.environ['LAB_DIR']) / 'sim'
+    (found / 'state').mkdir(parents=True, exist_ok=True)
+    return found
+
+
+def write(name: str, role: str, ledger: str, host: str) -> pathlib.Path:
+    """The file of one process.
+
+    :param name: of the process
+    :param role: one of :data:`cloud.ROLES`
+    :param ledger: placement; local; or optimistic: Placement, which is not asked for candidates
+    """
+    environ = os.environ
+    server = environ['LAB_DB_URL'].rpartition('@')[2]
+    path = directory() / f'{name}.conf'
+    path.write_text(_COMMON.format(
+        bus=environ['LAB_TRANSPORT_URL'].rstrip('/') + f'/{cloud.VHOST}', directory=directory(),
+        name=name, host=host, ledger='local' if ledger == 'local' else 'placement',
+        optimistic=ledger == 'optimistic', auth_url=environ['LAB_AUTH_URL'],
+        password=environ['LAB_PASSWORD'],
+        database=f'mysql+pymysql://{cloud.user(role)}:{environ["LAB_PASSWORD"]}@{server}/'
+                 f'{cloud.DATABASE}'))
+    return path

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data that is too large for one message, in parts over the bus.
+
+No message holds more than PART bytes of data, which are 1 MiB as base64: a broker's limit, 16 MiB
+by default, is far, and the copies that a message passes through stay small. The rest waits at the
+node, under a token, and not for long.
+"""
+
+import base64
+import binascii
+import collections.abc
+import typing as ty
+
+from zun.common import exception
+
+#: Bytes in a message; a multiple of 3, so that the base64 texts of the parts join to that of all.
+PART = 768 << 10
+#: The same as base64.
+PART_TEXT = PART // 3 * 4
+#: Characters of a text that is sent as it is; escaped, a character may take 12 bytes.
+PLAIN_TEXT = 128 << 10
+
+
+def encoded(data: bytes) -> str:
+    """Bytes as base64 text."""
+    return base64.b64encode(data).decode()
+
+
+def decoded(text: str) -> bytes:
+    """:raises Base64Exception: the text is no base64"""
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise exception.Base64Exception(name='data') from None
+
+
+def parts(text: str) -> collections.abc.Iterator[str]:
+    """A base64 text in pieces that can be decoded one by one; at least one."""
+    yield text[:PART_TEXT]
+    for begin in range(PART_TEXT, len(text), PART_TEXT):
+        yield text[begin:begin + PART_TEXT]
+
+
+def collect(first: dict[str, ty.Any],
+            more: collections.abc.Callable[[str], dict[str, ty.Any]]) -> str:
+    """The whole base64 text of an answer.
+
+    :param first: ``{'data', 'parcel'}``; parcel: token of the rest, or nothing
+    :param more: asks for the next part under a token
+    """
+    found, answer = [first['data']], first
+    while answer.get('parcel'):
+        answer = more(answer['parcel'])
+        found.append(answer['data'])
+    return ''.join(found)

@@ -1,0 +1,408 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fetching of images for containers, images of administrators, and the removal of unused ones."""
+
+import threading
+import time
+
+import fixtures
+from oslo_utils import uuidutils
+
+from zun import objects
+from zun.common import crypt
+from zun.common import exception
+from zun.common import pools
+from zun.common import states
+from zun.compute import image_gc
+from zun.compute import image_usage
+from zun.compute import manager
+from zun.compute import operations
+from zun.tests.functional import docker_registry
+from zun.tests.functional import engine as real
+from zun.tests.functional.compute import base
+
+
+class _Held(base.NodeTestCase):
+    """Pulls wait for a gate."""
+
+    def setUp(self):
+        super().setUp()
+        self.gate, self.begun, self.pulled = threading.Event(), threading.Semaphore(0), []
+        self.addCleanup(self.gate.set)
+        genuine = self.engine.pull_image
+
+        def pull(name, tag, *login):
+            self.pulled.append(f'{name}:{tag}')
+            self.begun.release()
+            self.gate.wait(30)
+            return genuine(name, tag, *login)
+
+        self.useFixture(fixtures.MonkeyPatch('zun.container.fake.FakeDriver.pull_image',
+                                             lambda _self, *args: pull(*args)))
+
+    def start(self, image, **columns):
+        container = self.placed(image=image, image_pull_policy='always', networks=[], **columns)
+        operations.submit(self.node, self.context, container.uuid, 'create', generation=0)
+        return container
+
+    def pull_with(self, workers):
+        self.node.pulls = pools.KeyedPool('image-pull', workers, 500)
+        self.addCleanup(self.node.pulls.shutdown, 5)
+
+    def wait_for_task(self, container, task_state):
+        real.wait_for(task_state, lambda: self.row(container).task_state == task_state)
+
+
+class OnePullTest(_Held):
+    def test_those_who_wait_hold_no_thread(self):
+        self.pull_with(2)
+        slow = [self.start('slow') for _ in range(8)]
+        real.wait_for('all to wait', lambda: sum(
+            map(len, self.node.flights._waiting.values())) == 8)
+        self.assertTrue(self.begun.acquire(timeout=30))
+        for container in slow:
+            self.wait_for_task(container, states.IMAGE_PULLING)
+            self.assertTrue(self.node.busy(container.uuid))
+        quick = self.start('quick')
+        self.assertTrue(self.begun.acquire(timeout=30))  # a second worker is free
+        self.gate.set()
+        for container in [*slow, quick]:
+            self.assertEqual(states.RUNNING, self.settled(container).status)
+            self.assertFalse(self.node.busy(container.uuid))
+        self.assertEqual(['quick:latest', 'slow:latest'], sorted(self.pulled))
+        self.assertEqual({}, dict(self.node.away))
+
+    def test_image_that_is_there_waits_for_no_pull(self):
+        self.pull_with(1)
+        self.gate.set()
+        self.settled(self.start('here'))
+        self.gate.clear()
+        self.assertTrue(self.begun.acquire(timeout=30))
+        self.start('slow')
+        self.assertTrue(self.begun.acquire(timeout=30))
+        container = self.placed(image='here', image_pull_policy='ifnotpresent', networks=[])
+        operations.submit(self.node, self.context, container.uuid, 'create', generation=0)
+        self.assertEqual(states.RUNNING, self.settled(container).status)
+
+    def test_failure_is_shared(self):
+        self.engine.missing.add('no/such')
+        containers = [self.start('no/such') for _ in range(3)]
+        self.gate.set()
+        for container in containers:
+            row = self.settled(container)
+            self.assertEqual(states.ERROR, row.status)
+            self.assertIn('no/such:latest could not be found', row.status_reason)
+        self.assertEqual({}, dict(self.node.away))
+
+    def test_delete_does_not_wait_for_the_pull(self):
+        container, other = self.start('slow'), self.start('slow')
+        self.wait_for_task(container, states.IMAGE_PULLING)
+        context = self.accept(container, 'delete', states.DELETING, force=False, stop=False)
+        operations.submit(self.node, context, container.uuid, 'delete', force=False, stop=False)
+        real.wait_for('the delete', lambda: self.row(container) is None)
+        self.gate.set()
+        self.assertEqual(states.RUNNING, self.settled(other).status)
+        real.wait_for('the end', lambda: not self.node.busy(container.uuid))
+        self.assertNotIn(container.uuid, self.engine.list())
+
+    def test_full_queue(self):
+        self.node.pulls.shutdown(5)
+        container = self.start('slow')
+        self.settled(container)
+        self.assertEqual([(container.uuid, 1)], self.scheduler.asked)
+
+
+class ImageRowTest(base.NodeTestCase):
+    def setUp(self):
+        super().setUp()
+        self.manager = manager.Manager(self.node)
+
+    def image(self, repo='a/b', tag='1'):
+        row = objects.Image(self.context, uuid=uuidutils.generate_uuid(), repo=repo, tag=tag,
+                            host=base.HOST, project_id='project', user_id='user')
+        row.pull(self.context)
+        return row
+
+    def pulled(self, row):
+        self.manager.image_pull(self.context, row.uuid)
+        real.wait_for('the pull', lambda: not self.node.pulls.busy(row.uuid))
+        return objects.Image.get_by_uuid(self.admin, row.uuid)
+
+    def test_size_and_id(self):
+        found = self.pulled(self.image())
+        self.assertEqual((self.engine.find_image('a/b:1'), str(1 << 20)),
+                         (found.image_id, found.size))
+
+    def test_failure_leaves_the_row_without_an_id(self):
+        self.engine.missing.add('a/b')
+        self.assertIsNone(self.pulled(self.image()).image_id)
+        self.engine.missing.clear()
+        self.assertIsNotNone(self.pulled(objects.Image.list(self.admin)[0]).image_id)
+
+    def deleted(self, row):
+        self.manager.image_delete(self.context, row.uuid)
+        real.wait_for('the delete', lambda: not self.node.pulls.busy(row.uuid))
+        self.assertEqual([], objects.Image.list(self.admin, filters={'repo': row.repo}))
+
+    def test_delete(self):
+        self.deleted(self.pulled(self.image()))
+        self.assertIsNone(self.engine.find_image('a/b:1'))
+
+    def test_delete_takes_its_own_name_only(self):
+        self.config(group='docker', default_registry='reg.x')
+        row = self.pulled(self.image())
+        self.engine.pull_image('a/b', '1')
+        self.deleted(row)
+        self.assertIsNone(self.engine.find_image('reg.x/a/b:1'))
+        self.assertIsNotNone(self.engine.find_image('a/b:1'))
+
+    def test_delete_of_what_a_container_uses(self):
+        row = self.pulled(self.image())
+        self.engine.fail('remove_image', exception.Conflict('a container uses it'))
+        self.deleted(row)
+        self.assertIn(row.image_id, self.node.usage.fetched())
+        self.assertIsNotNone(self.engine.find_image('a/b:1'))
+
+    def test_delete_of_what_a_container_wanted_just_now(self):
+        row = self.pulled(self.image())
+        self.node.usage.want(row.image_id)
+        self.deleted(row)
+        self.assertIsNotNone(self.engine.find_image('a/b:1'))
+
+    def test_engine_fails_at_the_delete(self):
+        row = self.pulled(self.image())
+        self.engine.fail('remove_image', exception.EngineUnavailable(error_msg='x'))
+        self.manager.image_delete(self.context, row.uuid)
+        real.wait_for('the delete', lambda: not self.node.pulls.busy(row.uuid))
+        self.deleted(row)
+
+
+class UsageTest(base.base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.config(state_path=self.useFixture(fixtures.TempDir()).path)
+
+    def test_kept_over_a_restart(self):
+        usage = image_usage.Usage()
+        usage.arrived('one')
+        self.assertEqual({'one'}, set(image_usage.Usage().fetched()))
+
+    def test_only_what_was_fetched_counts(self):
+        usage = image_usage.Usage()
+        self.assertTrue(usage.lease('of somebody'))
+        self.assertEqual({}, usage.fetched())
+
+    def test_doomed(self):
+        usage = image_usage.Usage()
+        usage.arrived('one')
+        self.assertFalse(usage.doom('one'))
+        self.useFixture(fixtures.MonkeyPatch('zun.compute.image_usage.LEASE', -1.0))
+        self.assertTrue(usage.doom('one'))
+        self.assertFalse(usage.lease('one'))
+        usage.spare('one', removed=False)
+        self.assertTrue(usage.lease('one'))
+        self.assertTrue(usage.doom('one'))
+        usage.spare('one', removed=True)
+        self.assertEqual({}, image_usage.Usage().fetched())
+
+    def test_broken_file(self):
+        with open(image_usage._path(), 'w') as file:
+            file.write('[nonsense')
+        self.assertEqual({}, image_usage.Usage().fetched())
+
+
+class CollectorTest(base.NodeTestCase):
+    def setUp(self):
+        super().setUp()
+        self.config(group='compute', image_gc=True, image_gc_max_age=1000)
+        self.collector = image_gc.Collector(self.node)
+
+    def fetched(self, name, age):
+        """An image that Zun fetched so many seconds ago."""
+        image = self.engine.pull_image(name, 'latest')
+        self.node.usage.arrived(image)
+        self.node.usage._known()[image] = time.time() - age
+        return image
+
+    def names(self):
+        return {name.partition(':')[0] for image in self.engine.list_images()
+                for name in image.names}
+
+    def test_by_age(self):
+        self.fetched('old', 1001)
+        self.fetched('young', 900)
+        self.engine.pull_image('of-somebody', 'latest')
+        self.collector.run()
+        self.assertEqual({'young', 'of-somebody'}, self.names())
+        self.assertEqual(1, len(image_usage.Usage().fetched()))
+
+    def test_off_by_default(self):
+        self.CONF.clear_override('image_gc', 'compute')
+        self.fetched('old', 1001)
+        self.collector.run()
+        self.assertEqual({'old'}, self.names())
+
+    def test_not_what_a_container_uses(self):
+        container = self.created(image='used', networks=[])
+        image = self.engine.find_image('used:latest')
+        self.node.usage._known()[image] = time.time() - 5000
+        self.collector.run()
+        self.assertEqual({'used'}, self.names())
+        self.run_operation(container, 'delete', force=True, stop=False)
+        self.collector.run()
+        self.assertEqual({'used'}, self.names(), 'its age counts from its last use')
+        self.node.usage._known()[image] = time.time() - 5000
+        self.collector.run()
+        self.assertEqual(set(), self.names())
+
+    def test_not_what_was_just_wanted(self):
+        image = self.fetched('old', 1001)
+        self.node.usage.lease(image)
+        self.collector.run()
+        self.assertEqual({'old'}, self.names())
+
+    def test_not_what_an_administrator_keeps_nor_the_sandbox(self):
+        image = self.fetched('kept', 1001)
+        row = objects.Image(self.context, uuid=uuidutils.generate_uuid(), repo='kept',
+                            tag='latest', host=base.HOST, image_id=image)
+        row.pull(self.context)
+        self.config(sandbox_image='pause:latest')
+        self.fetched('pause', 1001)
+        self.fetched('old', 1001)
+        self.collector.run()
+        self.assertEqual({'kept', 'pause'}, self.names())
+
+    def test_by_need_of_room(self):
+        self.config(group='compute', image_gc_max_age=0)
+        for name, age in (('a', 5000), ('b', 4000), ('c', 3000), ('d', 100)):
+            self.fetched(name, age)
+        self.engine.disk_percent = 84.0
+        self.collector.run()
+        self.assertEqual(set('abcd'), self.names())
+        self.engine.disk_percent = 90.0
+        genuine = self.engine.remove_image
+
+        def remove(name):
+            genuine(name)
+            self.engine.disk_percent -= 8
+
+        self.engine.remove_image = remove
+        self.collector.run()
+        self.assertEqual(set('cd'), self.names())
+
+    def test_image_that_is_being_removed_is_not_handed_out(self):
+        image = self.fetched('old', 1001)
+        self.assertTrue(self.node.usage.doom(image))
+        container = self.placed(image='old', networks=[])
+        operations.submit(self.node, self.context, container.uuid, 'create', generation=0)
+        self.settled(container)
+        self.assertEqual([(container.uuid, 1)], self.scheduler.asked)
+
+    def test_engine_that_fails(self):
+        self.fetched('old', 1001)
+        self.engine.fail('remove_image', exception.Conflict('in use'))
+        self.collector.run()
+        self.assertEqual({'old'}, self.names())
+        self.engine.fail('list_images', exception.EngineUnavailable(error_msg='x'))
+        self.collector.run()
+
+
+class PrivateRegistryTest(base.NodeTestCase):
+    """From the row of a registry to a running container, on a real engine and registry."""
+
+    driver = 'docker'
+
+    def setUp(self):
+        super().setUp()
+        self.source = self.useFixture(docker_registry.Registry(login=True))
+        self.source.push('lab/secret')
+        self.config(auth_encryption_key='k' * 32)
+
+    def registry(self, password=docker_registry.PASSWORD):
+        row = objects.Registry(self.context, uuid=uuidutils.generate_uuid(),
+                               domain=self.source.address, project_id='project',
+                               username=docker_registry.USERNAME, password=password)
+        row.create(self.context)
+        return row
+
+    def ran(self, registry, **columns):
+        return self.created(image='lab/secret', image_pull_policy='always',
+                            command=['/bin/busybox', 'sleep', '1000'], networks=[],
+                            registry_id=registry.id if registry else None, **columns)
+
+    def test_right_password(self):
+        row = self.ran(self.registry())
+        self.assertEqual((states.RUNNING, None), (row.status, row.status_reason))
+
+    def test_wrong_password(self):
+        row = self.ran(self.registry('wrong word'))
+        self.assertEqual(states.ERROR, row.status)
+        self.assertIn('authentication with the registry failed', row.status_reason)
+        self.assertNotIn('wrong word', row.status_reason)
+
+    def test_rotation_of_keys(self):
+        registry = self.registry()
+        self.config(auth_encryption_key='n' * 32 + ',' + 'k' * 32)
+        self.assertEqual(states.RUNNING, self.ran(registry).status)
+        registry.password = docker_registry.PASSWORD
+        registry.save()
+        self.config(auth_encryption_key='n' * 32)
+        self.assertEqual(docker_registry.PASSWORD, crypt.decrypt(registry.password)
+                         if 'password' not in registry.obj_what_changed() else None)
+        self.assertEqual(states.RUNNING, self.ran(registry).status)
+
+    def test_key_that_is_lost(self):
+        registry = self.registry()
+        self.config(auth_encryption_key='x' * 32)
+        row = self.ran(registry)
+        self.assertNotEqual(states.RUNNING, row.status)
+
+    def test_default_registry(self):
+        self.config(group='docker', default_registry=self.source.address,
+                    default_registry_username=docker_registry.USERNAME,
+                    default_registry_password=docker_registry.PASSWORD)
+        self.assertEqual(states.RUNNING, self.ran(None).status)
+
+    def test_digest(self):
+        digest = self.source.push('lab/secret', text='pinned')
+        self.source.push('lab/secret', text='newer')
+        row = self.created(image=f'lab/secret@{digest}', image_pull_policy='always',
+                           command=['/bin/busybox', 'sleep', '1000'], networks=[],
+                           registry_id=self.registry().id)
+        into, _stat = real.fetched(self.engine, row, '/text')
+        self.assertEqual(b'pinned', real.untar(into)['text'])
+
+
+class DockerCollectorTest(base.NodeTestCase):
+    driver = 'docker'
+
+    def setUp(self):
+        super().setUp()
+        self.source = self.useFixture(docker_registry.Registry())
+        self.config(group='compute', image_gc=True, image_gc_max_age=1000)
+        self.collector = image_gc.Collector(self.node)
+
+    def _pulled(self, name):
+        self.source.push(name, text=name)
+        row = self.created(run=False, image=self.source.name(name), networks=[],
+                           image_pull_policy='always')
+        image = self.engine.find_image(f'{self.source.name(name)}:latest')
+        return row, image
+
+    def _age(self, *images):
+        for image in images:
+            self.node.usage._known()[image] = time.time() - 5000
+
+    def test_on_a_real_engine(self):
+        used, kept = self._pulled('used')
+        unused, gone = self._pulled('unused')
+        self.run_operation(unused, 'delete', states.DELETING, force=True, stop=False)
+        self._age(kept, gone)
+        self.collector.run()
+        self.assertIsNotNone(self.engine.find_image(kept))
+        self.assertIsNone(self.engine.find_image(gone))
+        self.assertEqual({kept}, set(self.node.usage.fetched()))
+        self.assertIsNotNone(self.engine.find_image(real.IMAGE), 'it was not fetched by Zun')
+        self.assertEqual(states.CREATED, self.row(used).status)
+
+    def test_disk(self):
+        self.assertTrue(0 < self.engine.disk_use() < 100)
