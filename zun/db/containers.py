@@ -178,7 +178,7 @@ def count_by_status(host: str) -> dict[str, int]:
     with engine.reader() as session:
         found = session.execute(sa.select(status, sa.func.count()).where(
             _TABLE.c.host == host, _TABLE.c.container_type.in_(_NAMED)).group_by(status))
-        return {name: count for name, count in sorted(found.tuples())}
+        return dict(sorted(found.tuples()))
 
 
 def list_on_host(host: str) -> list[rows.Row]:
