@@ -89,6 +89,8 @@ class FakeEngine(fixtures.Fixture):
         self.connections.add(id(handler))
         if path == '/version':
             handler.json(200, self.version)
+        elif path == '/_ping':
+            handler.json(200, 'OK')
         else:
             action = self.behave.get(path.split('/', 2)[2], self.not_found)
             action(handler)
