@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import threading
 import typing as ty
 import uuid
 
@@ -16,11 +17,18 @@ import fixtures
 from zun.tests.functional.lab import base
 from zun.tests.functional.lab import commands
 
+#: Seconds for one command.
+_TIMEOUT = 180
 _CAPSULE = """
 capsuleVersion: beta
 kind: capsule
 metadata: {{name: {name}-pod}}
-spec: {{containers: [{{image: {image}, command: [sleep], args: ['1000']}}]}}
+spec:
+  containers:
+  - image: {image}
+    command: [sleep]
+    args: ['1000']
+    resources: {{requests: {{cpu: 0.1, memory: 64}}}}
 """
 
 
@@ -54,18 +62,35 @@ class TestCommands(base.LabTestCase):
 
     def _run(self, step: commands.Step) -> str | None:
         """What is wrong with what a command does."""
+        wanted = re.compile(step.says.format(**self.values), re.MULTILINE)
         owner = {'OS_USERNAME': 'admin'} if step.admin else {}
-        done = subprocess.run(
+        command = subprocess.Popen(
             [sys.executable, '-W', 'ignore', '-m', 'openstackclient.shell',
              *shlex.split(step.line.format(**self.values))],
-            env={**os.environ, **owner}, capture_output=True, text=True, timeout=180)
-        text = done.stdout + done.stderr
-        wanted = step.says.format(**self.values)
-        if done.returncode != step.exit or not re.search(wanted, text, re.MULTILINE):
-            return f'{step.line}: exit {done.returncode}, {text[-500:]}'
+            env={**os.environ, **owner}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT)
+        with command:
+            text = self._talk(command, step.sends, wanted)
+        if command.returncode != step.exit or not wanted.search(text):
+            return f'{step.line}: exit {command.returncode}, {text[-500:]}'
         if step.then:
             self._wait(*step.then)
         return None
+
+    @staticmethod
+    def _talk(command: 'subprocess.Popen[bytes]', sends: str, wanted: re.Pattern[str]) -> str:
+        """What a command prints; a console is left when it has printed what is wanted."""
+        timer = threading.Timer(_TIMEOUT, command.kill)
+        timer.start()
+        text = ''
+        if sends:
+            command.stdin.write(sends.encode())
+            command.stdin.flush()
+            while not wanted.search(text) and (part := command.stdout.read1()):
+                text += part.decode()
+        text += command.communicate()[0].decode()
+        timer.cancel()
+        return text
 
     def _wait(self, name: str, status: str | None) -> None:
         name = name.format(**self.values)
