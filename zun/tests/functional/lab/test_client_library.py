@@ -15,9 +15,6 @@ from zunclient.v1 import client
 
 from zun.tests.functional.lab import base
 
-_CAPSULE = {'capsuleVersion': 'beta', 'kind': 'capsule', 'metadata': {'name': 'pod'},
-            'spec': {'containers': [{'image': 'busybox'}]}}
-
 
 class _Traced:
     """A manager of the library.
@@ -76,6 +73,10 @@ class TestLibrary(base.LabTestCase):
         self.assertIn('PID', containers.top(ident)['Titles'])
         self.assertEqual(64.0, containers.stats(ident)['MEM LIMIT(MiB)'])
         containers.resize(ident, 80, 24)
+        self.assertIn('token=', containers.attach(ident))
+        prepared = containers.execute(ident, command='sh', run=False, interactive=True)
+        self.assertIn('token=', prepared['proxy_url'])
+        containers.execute_resize(ident, prepared['exec_id'], 80, 24)
         sent = io.BytesIO()
         with tarfile.open(fileobj=sent, mode='w') as archive:
             archive.addfile(tarfile.TarInfo('empty'))
@@ -85,10 +86,8 @@ class TestLibrary(base.LabTestCase):
             self.assertEqual(['empty'], archive.getnames())
 
     def _lacking(self, ident: str) -> None:
-        """What needs a service or a setting that the lab does not have."""
+        """What needs a service that the lab does not have."""
         containers = self.mine.containers
-        self._refused(501, containers.attach, ident)
-        self._refused(501, containers.execute_resize, ident, 'e' * 64, 80, 24)
         self._refused(501, containers.commit, ident, 'snapshot')
         self._refused(501, containers.commit, ident, 'snapshot', 'tag')
         old = self._client(self.user, '1.14').containers
@@ -175,10 +174,14 @@ class TestLibrary(base.LabTestCase):
 
     def _capsules(self) -> None:
         capsules = self.mine.capsules
-        made = capsules.create(template=_CAPSULE)
+        made = capsules.create(template={
+            'capsuleVersion': 'beta', 'kind': 'capsule', 'metadata': {'name': self.name},
+            'spec': {'containers': [{
+                'image': os.environ['E2E_IMAGE'], 'command': ['sleep'], 'args': ['1000'],
+                'resources': {'requests': {'cpu': 0.1, 'memory': 64}}}]}})
+        self.wait('a running capsule', lambda: capsules.get(made.uuid).status == 'Running')
+        self.assertEqual(self.name, capsules.describe(made.uuid).name)
         self.assertIn(made.uuid, [found.uuid for found in capsules.list()])
-        self.wait('a refusal', lambda: capsules.get(made.uuid).status == 'Error')
-        self.assertIn('runs no capsules', capsules.describe(made.uuid).status_reason)
         capsules.delete(made.uuid)
         self.wait('no capsule', lambda: made.uuid not in [c.uuid for c in capsules.list()])
 
