@@ -22,8 +22,8 @@ class Zun:
         admin = self._login('admin', 'admin')
         self._root = os.environ['LAB_CONTAINER_URL']
         self._image = os.environ['E2E_IMAGE']
-        project = self._session.get_project_id()
-        admin.put(f'{self._root}/v1/quotas/{project}',
+        self.project = self._session.get_project_id()
+        admin.put(f'{self._root}/v1/quotas/{self.project}',
                   json={'containers': -1, 'cpu': -1, 'memory': -1, 'disk': -1})
 
     @staticmethod
@@ -32,6 +32,9 @@ class Zun:
             auth_url=os.environ['OS_AUTH_URL'], username=user,
             password=os.environ['LAB_PASSWORD'], project_name=project,
             user_domain_name='Default', project_domain_name='Default'))
+
+    def token(self, user: str, project: str) -> str:
+        return self._login(user, project).get_token()
 
     def _request(self, method: str, path: str, **kwargs):
         return self._session.request(

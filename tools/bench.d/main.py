@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Create containers through Zun and through the bare engine, and compare."""
+"""Measure Zun: creates against the bare engine, and the API alone."""
 
 import argparse
 import concurrent.futures
@@ -7,24 +7,9 @@ import statistics
 import time
 
 import cloud
+import figures
 import observers
-
-
-def percentile(samples: list[float], percent: int) -> float:
-    """The nearest-rank percentile of some seconds."""
-    ordered = sorted(samples)
-    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
-
-
-def timed(function, *args) -> float:
-    began = time.monotonic()
-    function(*args)
-    return time.monotonic() - began
-
-
-def report(name: str, samples: list[float]) -> None:
-    print(f'{name:34} p50 {percentile(samples, 50) * 1000:7.0f} ms   '
-          f'p95 {percentile(samples, 95) * 1000:7.0f} ms   n {len(samples)}')
+import rest
 
 
 def create(count: int) -> None:
@@ -34,7 +19,7 @@ def create(count: int) -> None:
     zun.delete(zun.run_to_running())
     raw, ours, post, made = [], [], [], []
     for _ in range(count):
-        raw.append(timed(engine.run_to_running))
+        raw.append(figures.timed(engine.run_to_running))
         began = time.monotonic()
         made.append(zun.create())
         post.append(time.monotonic() - began)
@@ -42,9 +27,9 @@ def create(count: int) -> None:
         ours.append(time.monotonic() - began)
     zun.delete(*made)
     engine.clean()
-    report('engine create + start', raw)
-    report('POST /v1/containers', post)
-    report('Zun create -> Running', ours)
+    figures.report('engine create + start', raw)
+    figures.report('POST /v1/containers', post)
+    figures.report('Zun create -> Running', ours)
     ratio = statistics.median(ours) / statistics.median(raw)
     allowed = 1.25 * statistics.median(raw) + 0.150
     print(f'ratio {ratio:.2f}; target {allowed * 1000:.0f} ms (1.25 x engine + 150 ms): '
@@ -80,10 +65,10 @@ def parallel(count: int) -> None:
     zun, engine = cloud.Zun(), cloud.Engine()
     zun.delete(zun.run_to_running())
     with concurrent.futures.ThreadPoolExecutor(count) as pool:
-        raw = timed(lambda: list(pool.map(lambda _: engine.run_to_running(), range(count))))
+        raw = figures.timed(lambda: list(pool.map(lambda _: engine.run_to_running(), range(count))))
         engine.clean()
         made: list[str] = []
-        ours = timed(lambda: made.extend(
+        ours = figures.timed(lambda: made.extend(
             pool.map(lambda _: zun.run_to_running(), range(count))))
     print(f'{count} at once: engine {raw:.1f} s, Zun {ours:.1f} s, '
           f'{raw / ours:.2f} x the engine (target >= 0.9)')
@@ -92,13 +77,15 @@ def parallel(count: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('what', choices=['create', 'parallel'])
+    parser.add_argument('what', choices=['create', 'parallel', 'api'])
     parser.add_argument('--count', type=int)
     args = parser.parse_args()
     if args.what == 'create':
         create(args.count or 20)
-    else:
+    elif args.what == 'parallel':
         parallel(args.count or 50)
+    else:
+        rest.measure(args.count or 2000)
 
 
 if __name__ == '__main__':

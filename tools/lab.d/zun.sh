@@ -24,6 +24,7 @@ my_ip = $LAB_HOST
 state_path = $LAB_DATA/zun
 log_dir = $LAB_LOG
 use_stderr = false
+capsule_driver = docker
 auth_encryption_key = $(cat "$etc/encryption-key" 2>/dev/null || new_key)
 ${LAB_ZUN_DEFAULT:-}
 [api]

@@ -95,13 +95,17 @@ def _named(connection: sa.Connection, table: str, column: str, name: str) -> int
 
 
 def purge() -> None:
-    """Remove what earlier simulations left in Placement."""
-    ours = f"resource_provider_id IN (SELECT id FROM resource_providers WHERE name LIKE '{cloud.PREFIX}%')"
-    cloud.execute('DELETE FROM consumers WHERE uuid IN (SELECT consumer_id FROM allocations '
-                  f'WHERE {ours})', _PLACEMENT)
-    for table in ('allocations', 'inventories', 'resource_provider_traits',
-                  'resource_provider_aggregates'):
-        cloud.execute(f'DELETE FROM {table} WHERE {ours}', _PLACEMENT)
+    """Remove what earlier simulations left in Placement, also those that were broken off."""
+    ours = ('consumer_id IN (SELECT uuid FROM consumers WHERE project_id IN '
+            "(SELECT id FROM projects WHERE external_id LIKE 'sim%'))",
+            'resource_provider_id IN (SELECT id FROM resource_providers WHERE name LIKE '
+            f"'{cloud.PREFIX}%')")
+    for condition in ours:
+        cloud.execute(f'DELETE FROM allocations WHERE {condition}', _PLACEMENT)
+    cloud.execute('DELETE FROM consumers WHERE project_id IN '
+                  "(SELECT id FROM projects WHERE external_id LIKE 'sim%')", _PLACEMENT)
+    for table in ('inventories', 'resource_provider_traits', 'resource_provider_aggregates'):
+        cloud.execute(f'DELETE FROM {table} WHERE {ours[1]}', _PLACEMENT)
     cloud.execute('UPDATE resource_providers SET root_provider_id = NULL WHERE name LIKE '
                   f"'{cloud.PREFIX}%'", _PLACEMENT)
     cloud.execute(f"DELETE FROM resource_providers WHERE name LIKE '{cloud.PREFIX}%'", _PLACEMENT)

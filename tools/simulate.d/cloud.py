@@ -75,7 +75,7 @@ def root(database: str = '') -> sa.Engine:
 def execute(statement: str, database: str = '', **values: object) -> list[tuple]:
     """One statement with all rights."""
     engine = root(database)
-    with contextlib.closing(engine.raw_connection()), engine.connect() as connection:
+    with engine.connect() as connection:
         result = connection.execute(sa.text(statement), values)
         found = [tuple(row) for row in result] if result.returns_rows else []
     engine.dispose()

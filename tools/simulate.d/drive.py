@@ -29,11 +29,11 @@ def connect() -> ledger.Ledger:
     return books
 
 
-def create(_number: int = 0) -> str:
+def create(_number: int = 0, **values: object) -> str:
     """One container; its uuid, at once."""
     context = zun_context.RequestContext(
         user_id='sim', project_id=_PROJECT, roles=['member'], overwrite=False)
-    return containers.create(context, dict(_VALUES)).uuid
+    return containers.create(context, {**_VALUES, **values}).uuid
 
 
 def settled(uuids: list[str], running: bool) -> None:
@@ -57,6 +57,17 @@ def settled(uuids: list[str], running: bool) -> None:
         if time.monotonic() > end:
             raise SystemExit(f'simulate: {len(uuids) - int(done)} containers are not done')
         time.sleep(0.1)
+
+
+def ended(uuids: list[str]) -> None:
+    """Wait until none is being made any more, well or badly."""
+    end = time.monotonic() + _PATIENCE
+    names = ', '.join(f"'{uuid}'" for uuid in uuids)
+    while cloud.execute(f"SELECT COUNT(*) FROM container WHERE (status = 'Creating' OR task_state "
+                        f'IS NOT NULL) AND uuid IN ({names})', cloud.DATABASE)[0][0]:
+        if time.monotonic() > end:
+            raise SystemExit('simulate: containers are being made for ever')
+        time.sleep(0.2)
 
 
 def one_by_one(count: int, running: bool) -> list[str]:

@@ -14,11 +14,13 @@ import books
 import cloud
 import drive
 import point as points
+import race
 import settings
 
 from zun.common import config
 from zun.db import engine
 from zun.db import migration
+from zun.placement import ledger as placement_ledger
 
 #: Ledger -> (nodes, rows of containers), growing.
 _ROWS = [(10, 1_000), (10, 10_000)]
@@ -37,8 +39,8 @@ def machine() -> dict[str, str]:
             'measured': time.strftime('%Y-%m-%d')}
 
 
-def series(ledger: str, steps: list[tuple[int, int]], args: argparse.Namespace) -> list[dict]:
-    """The points of one ledger: the same cloud, growing."""
+def empty_cloud(ledger: str) -> placement_ledger.Ledger:
+    """A database and a ledger without anything, for this process as their API."""
     cloud.prepare()
     conf = settings.write('api', 'api', ledger, 'sim-api')
     config.parse_args(['--config-file', str(conf)], program='zun-api')
@@ -47,6 +49,12 @@ def series(ledger: str, steps: list[tuple[int, int]], args: argparse.Namespace) 
     books.purge()
     ledger_of_api = drive.connect()
     ledger_of_api.prepare()
+    return ledger_of_api
+
+
+def series(ledger: str, steps: list[tuple[int, int]], args: argparse.Namespace) -> None:
+    """The points of one ledger: the same cloud, growing. Each is kept as soon as it is measured."""
+    ledger_of_api = empty_cloud(ledger)
     found, nodes, rows = [], 0, 0
     for next_nodes, next_rows in steps:
         cloud.add_containers(rows, next_rows)
@@ -60,8 +68,8 @@ def series(ledger: str, steps: list[tuple[int, int]], args: argparse.Namespace) 
         found.append(points.measure(point, ledger_of_api))
         print(json.dumps({name: value for name, value in found[-1].items()
                           if name in ('rest', 'serial', 'burst', 'overfilled')}), flush=True)
+        pathlib.Path(args.results).write_text(json.dumps(found))
     books.purge()
-    return found
 
 
 def run(args: argparse.Namespace) -> None:
@@ -82,10 +90,20 @@ def run(args: argparse.Namespace) -> None:
 
 def one_series(args: argparse.Namespace) -> None:
     steps = [tuple(map(int, step.split(':'))) for step in args.steps.split(',')]
-    pathlib.Path(args.results).write_text(json.dumps(series(args.ledger[0], steps, args)))
+    series(args.ledger[0], steps, args)
 
 
-_NUMBERS = {'live': 100, 'serial': 20, 'burst': 200, 'users': 8, 'idle': 130.0}
+def one_race(args: argparse.Namespace) -> None:
+    ledger = args.ledger[0]
+    found = race.run(ledger, empty_cloud(ledger), args.creates, args.nodes, args.slots,
+                     args.schedulers)
+    books.purge()
+    print(json.dumps(found))
+    if found['wrong']:
+        raise SystemExit('simulate: a host is overfilled, or ledger and containers disagree')
+
+
+_NUMBERS = {'live': 100, 'serial': 20, 'burst': 200, 'users': 8, 'idle': 66.0}
 
 
 def main() -> None:
@@ -106,6 +124,11 @@ def main() -> None:
             tiny = {'serial': 2, 'burst': 6, 'idle': 2.0}
             command.add_argument(f'--{option}', type=type(value),
                                  default=tiny.get(option, value) if small else value)
+    command = commands.add_parser('race', help='more creates at once than the cloud can take')
+    command.set_defaults(work=one_race)
+    command.add_argument('ledger', nargs=1, choices=list(SERIES))
+    for option, value in (('creates', 500), ('nodes', 20), ('slots', 20), ('schedulers', 3)):
+        command.add_argument(f'--{option}', type=int, default=value)
     args = parser.parse_args()
     args.ledger = args.ledger or (['local'] if args.command == 'smoke' else list(SERIES))
     args.work(args)

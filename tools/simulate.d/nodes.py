@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Agents of many hosts in one process: zun-compute's own code on an engine in memory.
 
-    nodes.py CONFIG-FILE FIRST LAST
+    nodes.py CONFIG-FILE FIRST LAST CPUS
 
 Their containers have no networks: what a bridge or a port costs is not what is simulated.
 """
@@ -60,7 +60,7 @@ def build(scheduler: compute_node.Scheduler, host: str) -> compute_node.Node:
     node = compute_node.build(scheduler, host)
     node.network = NoNetwork()
     node.engine.host = dataclasses.replace(
-        node.engine.host, name=host, cpus=cloud.HOST_CPUS, memory=cloud.HOST_MEMORY,
+        node.engine.host, name=host, cpus=int(sys.argv[4]), memory=cloud.HOST_MEMORY,
         disk=cloud.HOST_DISK)
     for container in objects.Container.list_by_host(zun_context.get_admin_context(), host):
         if container.container_id:

@@ -20,7 +20,6 @@ import settings
 from zun.placement import ledger
 
 _SELF = pathlib.Path(__file__).parent
-_SCHEDULERS = 2
 _NODE_PROCESSES = 2
 _START_SECONDS = 300
 
@@ -63,29 +62,36 @@ def spread(samples: ty.Sequence[float]) -> dict[str, float]:
 class Processes:
     """Schedulers and agents, killed in the end.
 
+    :param live: number of agents
+    :param cpus: of each node, allocated ``ratio`` times
     :ivar schedulers: process ids
     """
 
-    def __init__(self, point: Point) -> None:
-        self._point = point
+    def __init__(self, ledger: str, live: int, schedulers: int = 2, cpus: int = cloud.HOST_CPUS,
+                 ratio: float = 16.0) -> None:
+        self._ledger = ledger
+        self._live = live
+        self._wanted = schedulers
+        self._cpus = cpus
+        self._ratio = ratio
         self._running: list[subprocess.Popen[str]] = []
         self.schedulers: list[int] = []
 
     def __enter__(self) -> 'Processes':
-        point = self._point
         binaries = pathlib.Path(sys.executable).parent
-        for number in range(_SCHEDULERS):
+        for number in range(self._wanted):
             name = f'scheduler-{number}'
-            conf = settings.write(name, 'scheduler', point.ledger, f'sim-{name}')
+            conf = settings.write(name, 'scheduler', self._ledger, f'sim-{name}')
             started = self._start(str(binaries / 'zun-scheduler'), '--config-file', str(conf))
             self.schedulers.append(started.pid)
         agents = []
-        share = -(-point.live // _NODE_PROCESSES)
-        for number, first in enumerate(range(0, point.live, share)):
+        share = -(-self._live // _NODE_PROCESSES)
+        for number, first in enumerate(range(0, self._live, share)):
             name = f'nodes-{number}'
-            conf = settings.write(name, 'nodes', point.ledger, f'sim-{name}')
-            agents.append(self._start(sys.executable, str(_SELF / 'nodes.py'), str(conf),
-                                      str(first), str(min(first + share, point.live))))
+            conf = settings.write(name, 'nodes', self._ledger, f'sim-{name}', self._ratio)
+            agents.append(self._start(
+                sys.executable, str(_SELF / 'nodes.py'), str(conf), str(first),
+                str(min(first + share, self._live)), str(self._cpus)))
         for agent in agents:
             self._await_ready(agent)
         self._await_schedulers()
@@ -107,13 +113,12 @@ class Processes:
         if line.strip() != 'ready':
             raise SystemExit(f'simulate: agents do not start, see {settings.directory()}')
 
-    @staticmethod
-    def _await_schedulers() -> None:
+    def _await_schedulers(self) -> None:
         end = time.monotonic() + _START_SECONDS
         while time.monotonic() < end:
             found = cloud.execute("SELECT COUNT(*) FROM zun_service WHERE `binary` = "
                                   "'zun-scheduler' AND report_count > 0", cloud.DATABASE)
-            if found[0][0] >= _SCHEDULERS:
+            if found[0][0] >= self._wanted:
                 return
             time.sleep(0.2)
         raise SystemExit(f'simulate: schedulers do not start, see {settings.directory()}')
@@ -147,7 +152,7 @@ def alive() -> ty.Iterator[None]:
 def measure(point: Point, books: ledger.Ledger) -> dict[str, ty.Any]:
     """All figures of one point, whose rows and hosts are there already."""
     observe.start_counting()
-    with alive(), Processes(point) as processes, observe.Tap() as tap:
+    with alive(), Processes(point.ledger, point.live) as processes, observe.Tap() as tap:
         drive.settled([drive.create() for _ in range(3)], point.complete)
         observe.wait_quiet('nodes', per_second=0.5 * point.live)
         found: dict[str, ty.Any] = {**dataclasses.asdict(point), 'rest': _rest(point)}

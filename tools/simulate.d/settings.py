@@ -31,6 +31,7 @@ optimistic = {optimistic}
 audit_interval = 0
 [compute]
 rpc_workers = 4
+initial_cpu_allocation_ratio = {ratio}
 default_image_pull_policy = ifnotpresent
 [quota]
 containers = -1
@@ -55,12 +56,13 @@ def directory() -> pathlib.Path:
     return found
 
 
-def write(name: str, role: str, ledger: str, host: str) -> pathlib.Path:
+def write(name: str, role: str, ledger: str, host: str, ratio: float = 16.0) -> pathlib.Path:
     """The file of one process.
 
     :param name: of the process
     :param role: one of :data:`cloud.ROLES`
     :param ledger: placement; local; or optimistic: Placement, which is not asked for candidates
+    :param ratio: how many times the CPUs of a node are allocated
     """
     environ = os.environ
     server = environ['LAB_DB_URL'].rpartition('@')[2]
@@ -68,7 +70,7 @@ def write(name: str, role: str, ledger: str, host: str) -> pathlib.Path:
     path.write_text(_COMMON.format(
         bus=environ['LAB_TRANSPORT_URL'].rstrip('/') + f'/{cloud.VHOST}', directory=directory(),
         name=name, host=host, ledger='local' if ledger == 'local' else 'placement',
-        optimistic=ledger == 'optimistic', auth_url=environ['LAB_AUTH_URL'],
+        optimistic=ledger == 'optimistic', ratio=ratio, auth_url=environ['LAB_AUTH_URL'],
         password=environ['LAB_PASSWORD'],
         database=f'mysql+pymysql://{cloud.user(role)}:{environ["LAB_PASSWORD"]}@{server}/'
                  f'{cloud.DATABASE}'))

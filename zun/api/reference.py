@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The API as sources for os-api-ref, made from its OpenAPI document."""
 
+import collections.abc
 import itertools
 import json
 import re
@@ -42,8 +43,12 @@ TITLES = {
 }
 
 
-def files() -> dict[str, str]:
-    """The text of each file, by name."""
+def files(samples: collections.abc.Collection[str] = ()) -> dict[str, str]:
+    """The text of each file, by name.
+
+    :param samples: names of the files with examples: ``<operation>-request.json``,
+        ``<operation>-response.json``
+    """
     document = openapi.document()
     parameters = _Parameters(document['components'])
     found = {}
@@ -52,7 +57,7 @@ def files() -> dict[str, str]:
         for path, operations in sorted(document['paths'].items()):
             for method, operation in sorted(operations.items()):
                 if operation['tags'] == [tag]:
-                    lines += _operation(path, method.upper(), operation, parameters)
+                    lines += _operation(path, method.upper(), operation, parameters, samples)
         found[f'{tag}.inc'] = _text(lines)
     found['parameters.yaml'] = parameters.text()
     found['status.yaml'] = _text(_statuses())
@@ -67,7 +72,16 @@ def _heading(title: str, line: str) -> list[str]:
     return [title, line * len(title), '']
 
 
-def _operation(path: str, method: str, operation: Json, parameters: '_Parameters') -> list[str]:
+def _example(operation: Json, part: str,
+             samples: collections.abc.Collection[str]) -> list[str]:
+    name = re.sub(r'[._]', '-', operation['operationId']) + f'-{part}.json'
+    if name not in samples:
+        return []
+    return [f'.. literalinclude:: samples/{name}', '   :language: json', '']
+
+
+def _operation(path: str, method: str, operation: Json, parameters: '_Parameters',
+               samples: collections.abc.Collection[str]) -> list[str]:
     lines = [*_heading(operation['summary'], '-'), f'.. rest_method:: {method} {path}', '']
     since = operation['x-openstack-min-version']
     until = operation['x-openstack-max-version']
@@ -87,14 +101,14 @@ def _operation(path: str, method: str, operation: Json, parameters: '_Parameters
     asked = [*parameters.of_query(operation), *parameters.of_body(operation)]
     if asked:
         lines += [*_heading('Request', '~'), '.. rest_parameters:: parameters.yaml', '',
-                  *asked, '']
+                  *asked, '', *_example(operation, 'request', samples)]
     lines += _heading('Response', '~')
     answered = parameters.of_answer(operation['responses'][success])
     if answered:
         lines += ['.. rest_parameters:: parameters.yaml', '', *answered, '']
     else:
         lines += [_unnamed(operation['responses'][success]), '']
-    return lines
+    return lines + _example(operation, 'response', samples)
 
 
 def _unnamed(response: Json) -> str:

@@ -101,6 +101,16 @@ class Checks(upgradecheck.UpgradeCommands):
         return Result(Code.WARNING, 'registry passwords are encrypted with the public default of '
                                     '[DEFAULT]/auth_encryption_key')
 
+    @_needs_schema
+    def _ledger(self) -> upgradecheck.Result:
+        try:
+            ledger.load().providers()
+        except exception.LedgerUnavailable as error:
+            return Result(Code.WARNING, f'not checked: {error.message}')
+        except (exception.LedgerForbidden, exception.ConfigInvalid) as error:
+            return Result(Code.FAILURE, error.message)
+        return Result(Code.SUCCESS)
+
     _upgrade_checks = (
         ('Numactl Check', _numactl),
         ('Policy File JSON to YAML Migration',
@@ -110,6 +120,7 @@ class Checks(upgradecheck.UpgradeCommands):
         ('Duplicate Hosts', _hostnames),
         ('Containers on Unknown Hosts', _lost_hosts),
         ('Encryption Key', _encryption_key),
+        ('Resource Ledger', _ledger),
     )
 
 

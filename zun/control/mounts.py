@@ -90,6 +90,7 @@ def size(given: ty.Any) -> int:
 def _content(text: str | None, place: str) -> str:
     if not text:
         raise exception.InvalidValue(f"The mount on '{place}' needs a source.")
+    text = ''.join(text.split())  # encoders break it into lines
     try:
         raw = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):

@@ -39,7 +39,7 @@ class FilterScheduler(driver.SchedulerDriver):
         search = _Search(wanted, refused, filters.needed(wanted, self._filters))
         if CONF.scheduler.optimistic and not repeated and not wanted.main.required:
             hosts = search.passing([_untold(host, wanted) for host in host_state.read(
-                wanted.requested_host or None, draw=_BATCH)])
+                wanted.requested_host or None, draw=_BATCH if _spreading() else None)])
             if hosts:
                 return driver.Choice(weighers.ordered(hosts, wanted), search.trail)
         return self._of_candidates(wanted, search)
@@ -66,10 +66,15 @@ class FilterScheduler(driver.SchedulerDriver):
         return driver.Choice([], search.trail)
 
     def _looks(self, in_tree: str | None, limit: int | None) -> list[int | None]:
-        """How many candidates to ask for, until one passes. To fill hosts up takes all of them."""
+        """How many candidates to ask for, until one passes."""
         few = (self._ledger.draws and in_tree is None and limit is not None and limit > _BATCH
-               and CONF.scheduler.host_weight_policy == 'spread')
+               and _spreading())
         return [_BATCH, limit] if few else [limit]
+
+
+def _spreading() -> bool:
+    """Whether a draw of the hosts will do. To fill them up takes all of them."""
+    return CONF.scheduler.host_weight_policy == 'spread'
 
 
 class _Search:

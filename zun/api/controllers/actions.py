@@ -96,6 +96,8 @@ def _put_archive(call: handler.Call, container: Container) -> None:
     data = call.values['data']
     if call.version < _BASE64_SINCE:
         data = base64.b64encode(_latin(data)).decode()
+    else:
+        data = ''.join(data.split())  # encoders break it into lines
     control.put_archive(call.context, container, call.values['path'], data)
 
 

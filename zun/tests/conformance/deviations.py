@@ -19,6 +19,7 @@ class Deviation:
     :ivar skip: the step is not sent, as later ones build on the recorded answer
     :ivar status: instead of the recorded one; then only the code of the error is compared
     :ivar error: code of the error, without the prefix of the service
+    :ivar body: instead of the recorded one
     :ivar patch: dotted path in the recorded body -> what is there instead
     :ivar messages: makes the messages of ours out of the recorded ones
     """
@@ -27,6 +28,7 @@ class Deviation:
     skip: bool = False
     status: int | None = None
     error: str | None = None
+    body: ty.Any = None
     patch: collections.abc.Mapping[str, ty.Any] = dataclasses.field(default_factory=dict)
     messages: collections.abc.Callable[[Messages], Messages] | None = None
 
@@ -133,6 +135,8 @@ def _deviated(step: Json, deviation: Deviation | None) -> Json | None:
         changed['response'] = {'status': deviation.status}
         if deviation.error is not None:
             changed['response']['body'] = _error(deviation.status, deviation.error)
+    if deviation.body is not None:
+        changed['response']['body'] = deviation.body
     for path, value in deviation.patch.items():
         _put(changed['response']['body'], path.split('.'), value)
     if deviation.messages is not None:

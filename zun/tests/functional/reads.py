@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the server reads for our statements: rows looked at, not only rows returned. MariaDB only."""
+"""What MariaDB reads for our statements: rows looked at, not only rows returned."""
 
 import contextlib
 

@@ -18,7 +18,8 @@ class TestUpgradeCheck(base.TestCase):
         self.addCleanup(folder.cleanup)
         self.conf = os.path.join(folder.name, 'zun.conf')
         with open(self.conf, 'w') as conf:
-            conf.write(f'[database]\nconnection = sqlite:///{folder.name}/zun.sqlite\n')
+            conf.write(f'[database]\nconnection = sqlite:///{folder.name}/zun.sqlite\n'
+                       '[scheduler]\nledger = local\n')
 
     def _run(self, module, *args):
         return subprocess.run([sys.executable, '-m', module, '--config-file', self.conf, *args],

@@ -75,7 +75,7 @@ class ClaimsTest(BooksTestCase):
         self.assertFalse(self.claimed(container))
 
     def test_every_claim_changes_the_row_that_it_locks(self):
-        """Two in one second: Galera must see both, as a row that is only locked does not collide."""
+        """Two in one second: Galera must see both; a row that is only locked does not collide."""
         def version():
             with engine.reader() as session:
                 return session.execute(sa.select(models.quota_usages.c.in_use).where(

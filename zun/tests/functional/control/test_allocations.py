@@ -141,6 +141,21 @@ class PlacementTest(Cases, base.TestCase):
         self.found()
         self.assertNotIn(('GET', f'/allocations/{ident}'), self.placement.calls)
 
+    def test_placement_whose_database_was_wiped(self):
+        """Nodes bring back what they have, the audit what their containers hold."""
+        running = {name: self.running(host=name) for name in 'ab'}
+        for name, ident in running.items():
+            self.allocate(ident, host=name)
+        self.placement.execute(*inprocess.RESET)
+        self.books = placement.PlacementLedger(self.connection)
+        for name, provider in self.providers.items():
+            self.books.ensure_provider(provider, name)
+            self.books.report(provider, {'VCPU': ledger.Inventory(4),
+                                         'MEMORY_MB': ledger.Inventory(8192)})
+        self.assertEqual({(audit.MISSING, name, ident): True for name, ident in running.items()},
+                         self.found(repair=True))
+        self.assertEqual({}, self.found())
+
     def test_providers_of_other_services_are_none_of_ours(self):
         client.create_provider(self.connection, str(uuid.uuid4()), 'router-agent')
         self.assertEqual({}, self.found())

@@ -137,9 +137,8 @@ class ManagerTest(TestCase):
         class Vanishing(placement.PlacementLedger):
             def candidates(self, *args, **kwargs):
                 found = super().candidates(*args, **kwargs)
-                for candidate in found[:2]:
-                    if client.delete_provider(connection, candidate.provider).done:
-                        dropped.append(candidate.provider)
+                dropped.extend(candidate.provider for candidate in found[:2] if
+                               client.delete_provider(connection, candidate.provider).done)
                 return found
 
         container = cloud.container()
@@ -212,7 +211,7 @@ class FaultTest(TestCase):
         return client.get_allocations(self.connection, self.consumer.uuid)
 
     def test_conflicts_then_success(self):
-        """Whether the last try is with null or with 0, in the end there is one allocation or none."""
+        """Whether the last try is with null or with 0, in the end there is one allocation."""
         for count in range(1, 5):
             genuine, self.writes = self.placement.application, 0
             self._interfere(count, 409, client.CONCURRENT, passed_on=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One create through API, scheduler and node: what it asks of the database, whatever is in there."""
+"""One create through API, scheduler and node: what it asks of the database, however full."""
 
 import collections
 

@@ -39,6 +39,11 @@ class ArchiveTest(base.TestCase):
         actions._put_archive(self._call(24, data=ALL_BYTES.decode('latin-1')), None)
         self.assertEqual(['YWJj', base64.b64encode(ALL_BYTES).decode()], self.put)
 
+    def test_lines(self):
+        """Encoders break base64 into lines."""
+        actions._put_archive(self._call(25, data='YW\r\nJj\n'), None)
+        self.assertEqual(['YWJj'], self.put)
+
     def test_characters_that_are_no_bytes(self):
         self.assertRaises(exception.InvalidValue, actions._put_archive,
                           self._call(24, data='smile \U0001f600'), None)

@@ -19,6 +19,8 @@ class MountsTest(base.TestCase):
         ({'source': '', 'size': 3, 'destination': '/d/../e'}, ('cinder', '/e', None, 3)),
         ({'type': 'bind', 'source': 'aGVsbG8=', 'destination': '/etc/motd'},
          ('local', '/etc/motd', 'aGVsbG8=', None)),
+        ({'type': 'bind', 'source': 'aGVs\r\nbG8=\n', 'destination': '/etc/motd'},
+         ('local', '/etc/motd', 'aGVsbG8=', None)),
     )
     REFUSED = (
         {'type': 'tmpfs', 'source': 'x', 'destination': '/d'},
