@@ -168,11 +168,13 @@ class TestStreams(base.DriverTestCase):
 
     def test_terminal(self):
         container = self.run_container(command=['sh'], interactive=True, tty=True)
-        self.driver.resize(container, 33, 99)
         sock, first = self._attach(container)
         with sock:
+            sock.sendall(b'echo up=$((1+1))\n')
+            self._read_until(sock, first, b'up=2')  # a size given while it starts may be lost
+            self.driver.resize(container, 33, 99)
             sock.sendall(b'stty size\n')
-            self._read_until(sock, first, b'33 99')
+            self._read_until(sock, b'', b'33 99')
 
     def test_refusal(self):
         error = self.assertRaises(errors.Refusal, self._attach, self.engine.container())
