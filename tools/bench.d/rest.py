@@ -20,6 +20,8 @@ import pymysql
 ROWS = 10_000
 OWNED = 100
 CLIENTS = 8
+#: Requests, one after the other, whose statements are counted.
+_ALONE = 20
 _NAME = 'bench-api'
 _LAB = os.path.join(os.path.dirname(__file__), '..', 'lab')
 _COLUMNS = ('uuid', 'project_id', 'user_id', 'name', 'image', 'memory', 'cpu', 'status', 'host',
@@ -95,9 +97,19 @@ def _measure(name: str, token: str, count: int,
     with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
         samples = sum(pool.map(work, range(CLIENTS)), [])
     rate = count / (time.monotonic() - began)
-    with observers.Statements() as statements, statements.counting():
-        clients[0].send(make(0))
-    figures.report(name, samples, f'   {rate:6.0f} requests/s   {statements.total} statements')
+    figures.report(name, samples, f'   {rate:6.0f} requests/s   '
+                   f'{_statements(clients[0], make):4.1f} statements')
+
+
+def _statements(client: _Client, make: collections.abc.Callable[[int], Request]) -> float:
+    """SQL statements of a request, without those of the services at rest."""
+    with observers.Statements() as statements:
+        idle = statements.idle_rate(5)
+        began = time.monotonic()
+        with statements.counting():
+            for number in range(_ALONE):
+                client.send(make(number))
+        return (statements.total - idle * (time.monotonic() - began)) / _ALONE
 
 
 def measure(count: int) -> None:

@@ -59,6 +59,22 @@ def spread(samples: ty.Sequence[float]) -> dict[str, float]:
             for percent in (50, 95)} | {'count': len(samples)}
 
 
+def _record() -> pathlib.Path:
+    """Where the ids of running processes are kept, for the case that nobody is left to end them."""
+    return settings.directory() / 'processes'
+
+
+def _kill_leftovers() -> None:
+    """End what a simulation that was broken off has left."""
+    if not _record().exists():
+        return
+    for line in _record().read_text().split():
+        command = pathlib.Path('/proc', line, 'cmdline')
+        if command.exists() and str(settings.directory()) in command.read_text():
+            os.killpg(int(line), signal.SIGKILL)
+    _record().unlink()
+
+
 class Processes:
     """Schedulers and agents, killed in the end.
 
@@ -78,6 +94,7 @@ class Processes:
         self.schedulers: list[int] = []
 
     def __enter__(self) -> 'Processes':
+        _kill_leftovers()
         binaries = pathlib.Path(sys.executable).parent
         for number in range(self._wanted):
             name = f'scheduler-{number}'
@@ -102,6 +119,8 @@ class Processes:
         started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True,
                                    start_new_session=True)
         self._running.append(started)
+        with open(_record(), 'a') as record:
+            record.write(f'{started.pid}\n')
         return started
 
     @staticmethod
@@ -129,6 +148,7 @@ class Processes:
                 os.killpg(process.pid, signal.SIGKILL)  # with its workers
         for process in self._running:
             process.wait()
+        _record().unlink(missing_ok=True)
         cloud.execute("DELETE FROM zun_service WHERE `binary` = 'zun-scheduler'", cloud.DATABASE)
 
 

@@ -146,10 +146,10 @@ class TestStreams(base.DriverTestCase):
 
     def _attach(self, container):
         return streams.hijack(client.Client(), f'/containers/zun-{container.uuid}/attach'
-                              '?stream=1&stdin=1&stdout=1&stderr=1', {}, 10)
+                              '?stream=1&stdin=1&stdout=1&stderr=1', {}, 60)
 
     def _read_until(self, sock, data, wanted):
-        sock.settimeout(10)
+        sock.settimeout(60)
         while wanted not in data:
             part = sock.recv(4096)
             self.assertTrue(part, data)
