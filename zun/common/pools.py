@@ -40,10 +40,12 @@ class KeyedPool:
     :param name: purpose, in thread names
     :param size: number of threads
     :param backlog: how much work may wait beyond what runs
+    :param per_key: how much work of one key may wait, so that it leaves room for others
     """
 
-    def __init__(self, name: str, size: int, backlog: int) -> None:
+    def __init__(self, name: str, size: int, backlog: int, per_key: int | None = None) -> None:
         self.name = name
+        self._per_key = size + backlog if per_key is None else per_key
         self._size = size
         self._limit = size + backlog
         self._lock = threading.Lock()
@@ -78,6 +80,8 @@ class KeyedPool:
             if self._closed or self._depth >= self._limit:
                 raise exception.PoolFull(pool=self.name)
             waiting = self._queues.get(key)
+            if waiting is not None and len(waiting) >= self._per_key:
+                raise exception.PoolFull(pool=self.name)
             if waiting is not None:
                 waiting.append((function, args))
             else:

@@ -27,6 +27,9 @@ from zun.volume import driver as volume_driver
 
 CONF = zun.conf.CONF
 
+#: Most operations that wait for one container; who repeats himself leaves room for others.
+_WAITING = 20
+
 
 class Scheduler(ty.Protocol):
     """Takes back what this host cannot run."""
@@ -155,7 +158,7 @@ def build(scheduler: Scheduler, host: str | None = None) -> Node:
         volumes=volume_driver.load(),
         ledger=placement_ledger.load(), scheduler=scheduler,
         lifecycle=pools.KeyedPool('lifecycle', options.lifecycle_workers,
-                                  options.lifecycle_backlog),
+                                  options.lifecycle_backlog, _WAITING),
         pulls=pools.KeyedPool('image-pull', options.image_pull_workers,
                               options.lifecycle_backlog),
         streams=threading.BoundedSemaphore(options.stream_workers),

@@ -179,6 +179,7 @@ class TestLibrary(base.LabTestCase):
             'spec': {'containers': [{
                 'image': os.environ['E2E_IMAGE'], 'command': ['sleep'], 'args': ['1000'],
                 'resources': {'requests': {'cpu': 0.1, 'memory': 64}}}]}})
+        self.addCleanup(self.user.http, 'DELETE', f'/v1/capsules/{made.uuid}')
         self.wait('a running capsule', lambda: capsules.get(made.uuid).status == 'Running')
         self.assertEqual(self.name, capsules.describe(made.uuid).name)
         self.assertIn(made.uuid, [found.uuid for found in capsules.list()])

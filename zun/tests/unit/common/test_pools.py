@@ -147,6 +147,18 @@ class KeyedPoolTest(PoolTestCase):
         self.assertTrue(pool.wait_idle(LONG))
         pool.submit('c', gate)
 
+    def test_one_key_leaves_room_for_others(self):
+        pool, gate = pools.KeyedPool('test-pool', 1, 100, per_key=2), self.gate()
+        self.addCleanup(pool.shutdown, 0)
+        for _ in range(3):
+            pool.submit('a', gate)
+            self.wait(gate.begun)
+        self.assertRaises(exception.PoolFull, pool.submit, 'a', gate)
+        pool.submit('b', gate)
+        gate.end.set()
+        self.assertTrue(pool.wait_idle(LONG))
+        pool.submit('a', gate)
+
     def test_thread_that_cannot_start_leaves_no_trace(self):
         pool = self.pool()
         with fixtures.MonkeyPatch('threading.Thread.start', self._no_thread):
