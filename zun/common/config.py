@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from oslo_log import log as logging
 import oslo_messaging
+from oslo_messaging import opts as messaging_opts
 from oslo_middleware import cors
 from oslo_policy import opts as policy_opts
 
@@ -17,6 +18,7 @@ CONF = zun.conf.CONF
 LOG = logging.getLogger(__name__)
 
 PROJECT = 'zun'
+RABBIT = 'oslo_messaging_rabbit'
 
 #: Libraries that would tell every request or every frame.
 QUIET = ['docker=INFO', 'openstack=INFO', 'pyroute2=INFO', 'websockets=INFO']
@@ -57,6 +59,9 @@ def set_config_defaults() -> None:
     oslo_messaging.set_transport_defaults(control_exchange=PROJECT)
     policy_opts.set_defaults(CONF, policy_file='policy.yaml', enforce_new_defaults=False)
     CONF.set_default('auth_type', keystone.DEFAULT_AUTH_TYPE, group=keystone.AUTH_GROUP.name)
+    CONF.register_opts(dict(messaging_opts.list_opts())[RABBIT], group=RABBIT)
+    # Of 30 s, a host would be deaf for half a minute after the bus is back.
+    CONF.set_default('rabbit_interval_max', 5, group=RABBIT)
 
 
 def parse_args(

@@ -39,6 +39,8 @@ def translated() -> collections.abc.Iterator[None]:
         yield
     except messaging.MessagingTimeout:
         raise exception.NodeTimeout() from None
+    except messaging.MessageUndeliverable:
+        raise exception.BusUnavailable(reason='nobody takes the message') from None
     except messaging.RemoteError as error:
         raise exception.ZunException(f'Unexpected {error.exc_type} in another service.') from error
     except exception.ZunException as error:

@@ -18,6 +18,8 @@ EXCHANGE = 'zun'
 ALLOWED_MODULES = [exception.__name__]
 #: Tries to connect beyond the first, with pauses of 1, 3 and 5 seconds.
 RETRIES = 3
+#: Of calls: without a queue that takes it there is an error, and no answer to wait for.
+_TAKEN = messaging.TransportOptions(at_least_once=True)
 #: Nobody listens here.
 _NOWHERE = 'zun-nowhere'
 
@@ -68,12 +70,13 @@ class Client:
         """Send a message and wait for the answer.
 
         :param timeout: seconds; None: ``[DEFAULT]/rpc_response_timeout``
+        :raises MessageUndeliverable: nobody listens, as after a restart of the bus; at once
         """
         if not self._has_answers:
             # The first call makes a queue for answers, and waits for the bus without an end.
             self._client.prepare(topic=_NOWHERE).cast(context, 'connect')
             self._has_answers = True
-        options = _options(server)
+        options = {**_options(server), 'transport_options': _TAKEN}
         if timeout is not None:
             options['timeout'] = timeout
         return self._client.prepare(**options).call(context, method, **args)

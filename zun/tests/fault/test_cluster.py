@@ -170,10 +170,10 @@ class BusRestartTest(ClusterTestCase):
         real.wait_for('the time', lambda: time.monotonic() - gone > _AWAY_SECONDS, 90)
         self.assert_owned(container, states.RUNNING)
         lab_base.lab('up', 'mq')
+        self.eventually('an answer', lambda: self.answers(container), 40)
         self.eventually('the message', lambda: self.send(container, 'stop', timeout=5), 60)
         self.wait_status(container, states.STOPPED)
         self.assert_owned(container, states.STOPPED)
-        self.eventually('an answer', lambda: self.answers(container), 60)
         self.note('stop', f'bus away for {_AWAY_SECONDS} s', states.STOPPED)
 
     def answers(self, container):

@@ -87,6 +87,17 @@ class LibraryDefaultsTestCase(base.TestCase):
         oslo_messaging.get_rpc_transport(self.CONF, url='fake://')
         self.assertEqual('zun', self.CONF.control_exchange)
 
+    def test_bus_is_looked_for_often(self):
+        def interval():
+            oslo_messaging.get_rpc_transport(self.CONF, 'rabbit://nowhere').cleanup()
+            return self.CONF.oslo_messaging_rabbit.rabbit_interval_max
+        self.assertEqual(5, interval())
+        path = self.useFixture(fixtures.TempDir()).join('a.conf')
+        with open(path, 'w') as file:
+            file.write('[oslo_messaging_rabbit]\nrabbit_interval_max = 9\n')
+        config.parse_args(['--config-file', path])
+        self.assertEqual(9, interval())
+
     def test_policy_file(self):
         self.assertEqual('policy.yaml', self.CONF.oslo_policy.policy_file)
 

@@ -314,6 +314,7 @@ class TranslatedTest(base.TestCase):
         cases = [
             (messaging.MessagingTimeout('x'), exception.NodeTimeout),
             (messaging.MessageDeliveryFailure('x'), exception.BusUnavailable),
+            (messaging.MessageUndeliverable('x', 'e', 'r', 'm'), exception.BusUnavailable),
             (messaging.RemoteError('NotFound', 'text', []), exception.ZunException),
             (exception.PortInUse(port='p'), exception.PortInUse),
             (KeyError('x'), exception.ZunException),
