@@ -11,13 +11,13 @@ import typing as ty
 from zun.common import context as zun_context
 from zun.common import exception
 from zun.common import pools
-from zun.compute import claims
 from zun.compute import image_usage
 from zun.compute import parcels as node_parcels
 from zun.compute import timer as node_timer
 import zun.conf
 from zun.container import capsule as capsule_driver
 from zun.container import driver as container_driver
+from zun.db import claims
 from zun.image import driver as image_driver
 from zun.image import flights as image_flights
 from zun.image import glance_store

@@ -11,7 +11,6 @@ from zun import objects
 from zun.common import context as zun_context
 from zun.common import exception
 from zun.common import states
-from zun.compute import journal
 from zun.compute import node as compute_node
 from zun.compute import task
 from zun.compute.tasks import capsules
@@ -23,6 +22,7 @@ from zun.compute.tasks import power
 from zun.compute.tasks import rebuild
 from zun.compute.tasks import update
 import zun.conf
+from zun.db import journal
 
 CONF = zun.conf.CONF
 LOG = logging.getLogger(__name__)

@@ -16,7 +16,6 @@ from zun.common import exception
 from zun.common import failpoints
 from zun.common import pools
 from zun.common import states
-from zun.compute import journal
 from zun.compute import node as compute_node
 from zun.compute import observation
 from zun.compute import operations
@@ -26,6 +25,7 @@ from zun.compute.tasks import power
 from zun.compute.tasks import rebuild
 from zun.compute.tasks import update
 from zun.container import driver as container_driver
+from zun.db import journal
 
 LOG = logging.getLogger(__name__)
 
@@ -234,8 +234,7 @@ def _take_over(job: task.Job, seen: container_driver.Observed | None,
         container.status_reason = container.status_reason or INTERRUPTED
     container.task_state = None
     try:
-        journal.end(job.uuid, job.context.request_id, task.result_of(job, error), container,
-                    expected)
+        container.end_operation(job.context.request_id, task.result_of(job, error), expected)
         failpoints.hit('recovery.closed')
     except (exception.Conflict, exception.ContainerNotFound):
         LOG.info('Container %s was changed during its recovery', job.uuid)

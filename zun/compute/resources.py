@@ -15,7 +15,6 @@ from oslo_log import log as logging
 from zun import objects
 from zun.common import context as zun_context
 from zun.common import exception
-from zun.compute import claims
 from zun.compute import devices
 from zun.compute import heartbeat
 from zun.compute import node as compute_node
@@ -24,6 +23,7 @@ from zun.compute import pinning
 from zun.compute import task
 import zun.conf
 from zun.container import driver as container_driver
+from zun.db import claims
 from zun.db import pins
 from zun.placement import ledger
 

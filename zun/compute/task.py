@@ -18,9 +18,9 @@ from zun.common import context as zun_context
 from zun.common import exception
 from zun.common import failpoints
 from zun.common import states
-from zun.compute import journal
 from zun.compute import node as compute_node
 from zun.compute import observation
+from zun.db import journal
 
 LOG = logging.getLogger(__name__)
 
@@ -123,7 +123,7 @@ class Task:
         if status is not None:
             container.status = self._held['status'] = status
         try:
-            journal.begin(container, expected, job.context.request_id, self._event)
+            container.begin_operation(job.context.request_id, self._event, expected)
         except exception.Conflict:
             self._refuse('it was changed by somebody else')
         except exception.ContainerNotFound:
@@ -166,8 +166,7 @@ class Task:
 
     def _end(self, outcome: journal.Outcome, expected: dict[str, str | None],
              again: bool) -> None:
-        journal.end(self.job.uuid, self.job.context.request_id, outcome, self.job.container,
-                    expected, again)
+        self.job.container.end_operation(self.job.context.request_id, outcome, expected, again)
 
     def fail(self, error: Exception, failure: Failure = reread, again: bool = False) -> None:
         """Forget what was not saved, and write why it failed.

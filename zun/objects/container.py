@@ -10,6 +10,7 @@ from oslo_versionedobjects import fields as ovo_fields
 from zun.common import states
 from zun.db import actions
 from zun.db import containers
+from zun.db import journal
 from zun.db import lists
 from zun.db import models
 from zun.db import rows
@@ -209,6 +210,29 @@ class ContainerBase(versioned.Persistent):
         changed = self.changed_columns()
         if changed:
             self.stored(containers.update(self.uuid, changed, expected, reserve))
+
+    def begin_operation(self, request_id: str | None, event: str | None,
+                        expected: rows.Expected) -> None:
+        """Write the fields that changed, and an event of the request's action, in one.
+
+        :param event: None: none is written
+        :param expected: as in :meth:`save`
+        :raises Conflict: the row is not as expected
+        :raises ContainerNotFound: it is gone
+        """
+        self.stored(journal.begin(self.uuid, expected, self.changed_columns(), request_id, event))
+
+    def end_operation(self, request_id: str | None, outcome: journal.Outcome,
+                      expected: rows.Expected, again: bool = False) -> None:
+        """Write the fields that changed, and close event, action and operation, in one.
+
+        :param expected: as in :meth:`save`
+        :param again: the operation is taken up again: only its events are closed
+        :raises Conflict: the row is not as expected; then nothing is written
+        :raises ContainerNotFound: it is gone
+        """
+        self.stored(journal.end(self.uuid, request_id, outcome, self.changed_columns(), expected,
+                                again))
 
     def destroy(self, context: Context | None = None) -> bool:
         """Delete it and all that hangs on it; False when it was gone already."""

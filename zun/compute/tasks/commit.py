@@ -16,9 +16,9 @@ from zun.common import context as zun_context
 from zun.common import exception
 from zun.common import failpoints
 from zun.common import states
-from zun.compute import journal
 from zun.compute import node as compute_node
 from zun.compute import task
+from zun.db import journal
 from zun.image import glance_store
 
 LOG = logging.getLogger(__name__)

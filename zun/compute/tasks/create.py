@@ -14,7 +14,6 @@ from oslo_log import log as logging
 from zun.common import exception
 from zun.common import failpoints
 from zun.common import states
-from zun.compute import journal
 from zun.compute import observation
 from zun.compute import pinning
 from zun.compute import resources
@@ -26,6 +25,7 @@ from zun.compute.tasks import power
 from zun.compute.tasks import volumes
 from zun.container import driver as container_driver
 from zun.control import handover
+from zun.db import journal
 from zun.network import driver as network_driver
 
 LOG = logging.getLogger(__name__)
@@ -216,6 +216,6 @@ def clear(job: task.Job, reason: str) -> None:
     container.status_reason = container.status_reason or reason
     members.forget(container, states.ERROR, container.status_reason)
     container.status, container.task_state, container.host = states.ERROR, None, None
-    journal.end(job.uuid, job.context.request_id,
-                journal.Outcome(True, container.status_reason), container, expected)
+    container.end_operation(job.context.request_id,
+                            journal.Outcome(True, container.status_reason), expected)
     job.node.changed()

@@ -13,9 +13,9 @@ from zun import objects
 from zun.common import exception
 from zun.common import failpoints
 from zun.common import states
-from zun.compute import claims
 from zun.compute import task
 from zun.compute import undo as node_undo
+from zun.db import claims
 from zun.db import pins
 from zun.placement import amounts
 from zun.placement import ledger

@@ -10,7 +10,7 @@ from oslo_utils import uuidutils
 
 from zun import objects
 from zun.common import states
-from zun.compute import journal
+from zun.db import journal
 from zun.tests.fault import harness
 from zun.tests.fault import points
 from zun.tests.fault import shelf

@@ -10,6 +10,7 @@ from zun.compute import operations
 from zun.compute import recovery
 from zun.compute import sweep
 from zun.container import driver as container_driver
+from zun.db import claims
 from zun.db import engine as db_engine
 from zun.tests.functional import engine as real
 from zun.tests.functional.compute import base
@@ -97,7 +98,7 @@ class CreateTest(base.NodeTestCase):
 
     def test_host_without_room(self):
         big = self.placed(memory=str(self.node.engine.host.memory))
-        self.node.offer = base.compute_node.Offer(base.resources.claims.Amounts(1, 64, 0), False)
+        self.node.offer = base.compute_node.Offer(claims.Amounts(1, 64, 0), False)
         operations.submit(self.node, self.context, big.uuid, 'create', generation=0)
         container = self.settled(big)
         self.assertEqual((states.CREATING, None, None),
@@ -144,7 +145,7 @@ class CreateTest(base.NodeTestCase):
         self.assert_closed(container)
 
     def test_a_full_engine_is_not_overfilled(self):
-        self.node.offer = base.compute_node.Offer(base.resources.claims.Amounts(16, 160, 0), False)
+        self.node.offer = base.compute_node.Offer(claims.Amounts(16, 160, 0), False)
         made = [self.placed() for _ in range(8)]
         for container in made:
             operations.submit(self.node, self.context, container.uuid, 'create', generation=0)

@@ -8,10 +8,10 @@ from oslo_utils import uuidutils
 from zun import objects
 from zun.common import exception
 from zun.common import states
-from zun.compute import claims
 from zun.compute import manager
 from zun.compute import operations
 from zun.compute import recovery
+from zun.db import claims
 from zun.tests.functional import engine as real
 from zun.tests.functional.compute import base
 

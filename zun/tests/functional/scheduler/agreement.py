@@ -7,8 +7,8 @@ import sqlalchemy as sa
 
 from zun.common import states
 from zun.common import units
-from zun.compute import claims
 from zun.control import allocations
+from zun.db import claims
 from zun.db import engine
 from zun.db import local_allocations
 from zun.db import models

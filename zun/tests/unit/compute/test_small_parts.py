@@ -9,7 +9,6 @@ import fixtures
 
 from zun.common import exception
 from zun.common import failpoints
-from zun.compute import claims
 from zun.compute import heal
 from zun.compute import numa
 from zun.compute import resources
@@ -17,6 +16,7 @@ from zun.compute import timer
 from zun.compute import undo
 from zun.compute.tasks import create
 from zun.container import driver
+from zun.db import claims
 from zun.placement import ledger
 from zun.tests import base
 

@@ -11,7 +11,6 @@ import typing as ty
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-from zun import objects
 from zun.db import columns
 from zun.db import containers
 from zun.db import engine
@@ -46,19 +45,20 @@ class Outcome:
 
 
 @engine.retry
-def begin(container: 'objects.Container', expected: rows.Expected, request_id: str | None,
-          event: str | None) -> None:
-    """Write the changed fields of a container, and an event of the action.
+def begin(container_uuid: str, expected: rows.Expected, values: rows.Row,
+          request_id: str | None, event: str | None) -> rows.Row:
+    """Change columns of a container, and write an event of the action.
 
     :param event: None, or when the request has no action: none is written
+    :returns: the columns that were set
     :raises Conflict: the row is not as expected
     :raises ContainerNotFound: it is gone
     """
     with engine.writer() as session:
-        changed = containers.swap(session, container.uuid, expected, container.changed_columns())
+        changed = containers.swap(session, container_uuid, expected, values)
         if event is not None:
-            _insert_event(session, container.uuid, request_id, event)
-    container.stored(changed)
+            _insert_event(session, container_uuid, request_id, event)
+    return changed
 
 
 def _insert_event(session: orm.Session, container_uuid: str, request_id: str | None,
@@ -78,25 +78,24 @@ def _actions(container_uuid: str, request_id: str | None) -> list[sa.ColumnEleme
 
 @engine.retry
 def end(container_uuid: str, request_id: str | None, outcome: Outcome,
-        container: 'objects.Container | None' = None, expected: rows.Expected | None = None,
-        again: bool = False) -> None:
+        values: rows.Row | None = None, expected: rows.Expected | None = None,
+        again: bool = False) -> rows.Row:
     """Close what the request left open.
 
-    :param container: its changed fields are written first
+    :param values: columns of the container, which are changed first; None: it is not looked at
     :param again: the operation is taken up again: only its events are closed
+    :returns: the columns that were set
     :raises Conflict: the row is not as expected; then nothing is written
     :raises ContainerNotFound: it is gone
     """
     changed: rows.Row = {}
     with engine.writer() as session:
-        if container is not None:
-            changed = containers.swap(session, container_uuid, expected,
-                                      container.changed_columns())
+        if values is not None:
+            changed = containers.swap(session, container_uuid, expected, values)
         _close_events(session, container_uuid, request_id, outcome)
         if not again:
             _close(session, container_uuid, request_id, outcome)
-    if container is not None:
-        container.stored(changed)
+    return changed
 
 
 def _close_events(session: orm.Session, container_uuid: str, request_id: str | None,

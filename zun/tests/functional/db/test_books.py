@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from zun import objects
 from zun.common import exception
 from zun.common import states
-from zun.compute import claims
-from zun.compute import journal
+from zun.db import claims
 from zun.db import engine
+from zun.db import journal
 from zun.db import locks
 from zun.db import models
 from zun.tests.functional import database
@@ -114,12 +114,12 @@ class ClaimsTest(BooksTestCase):
 class JournalTest(BooksTestCase):
     def begin(self, container, event='compute__do_it', **expected):
         container.task_state = states.CONTAINER_STARTING
-        journal.begin(container, {'task_state': None, **expected}, self.context.request_id,
-                      event)
+        container.begin_operation(self.context.request_id, event,
+                                  {'task_state': None, **expected})
 
     def end(self, container, outcome, again=False, **expected):
         container.task_state = None
-        journal.end(container.uuid, self.context.request_id, outcome, container, expected, again)
+        container.end_operation(self.context.request_id, outcome, expected, again)
 
     def action(self, container):
         return objects.ContainerAction.get_by_container_uuid(self.admin, container.uuid)[0]
@@ -182,7 +182,7 @@ class JournalTest(BooksTestCase):
     def test_without_an_action_there_is_no_event(self):
         container = self.container()
         container.task_state = states.CONTAINER_STARTING
-        journal.begin(container, {}, 'req-unknown', 'compute__do_it')
+        container.begin_operation('req-unknown', 'compute__do_it', {})
         self.assertEqual([], self.events(container))
 
     def test_seen_before(self):
