@@ -21,6 +21,7 @@ from zun.compute import observation
 from zun.compute import operations
 from zun.compute import task
 from zun.compute.tasks import create
+from zun.compute.tasks import networks
 from zun.compute.tasks import power
 from zun.compute.tasks import rebuild
 from zun.compute.tasks import update
@@ -32,6 +33,10 @@ LOG = logging.getLogger(__name__)
 INTERRUPTED = 'The operation was interrupted.'
 _FIRST_RETRY = 1.0
 _LAST_RETRY = 60.0
+#: Operations on networks, and what the row shows while one of them is done.
+_ON_NETWORKS = frozenset({'network_attach', 'network_detach', 'add_security_group',
+                          'remove_security_group'})
+_TASKS_ON_NETWORKS = frozenset(states.ACTIONS[name].task_state for name in _ON_NETWORKS)
 #: Signals that end a container for certain: another one of them does no harm.
 _DEADLY = frozenset({None, '9', 'KILL', 'SIGKILL'})
 
@@ -136,6 +141,16 @@ def _decide_power(row: Open, seen: container_driver.Observed) -> Decision:
     return Decision.REDO
 
 
+def half_wired(row: Open, lost: collections.abc.Collection[str]) -> bool:
+    """Whether an operation on networks was begun that nobody will do again.
+
+    :param lost: actions whose place the open one has taken
+    """
+    again = row.operation in _ON_NETWORKS and _ON_NETWORKS.isdisjoint(lost)
+    return (row.task_state in _TASKS_ON_NETWORKS and not again
+            and row.operation != 'delete')  # which takes everything away
+
+
 def facts(container: 'objects.Container', request: 'objects.ContainerRequest') -> Open:
     """What two rows say of an open operation."""
     return Open(container.status, container.task_state, request.operation, request.operation_id,
@@ -170,15 +185,19 @@ def _resume(node: compute_node.Node, uuid: str) -> None:
     row = facts(job.container, job.request)
     if not row.any:
         return
-    journal.supersede(uuid, row.operation_id, operations.OPERATIONS)
+    lost = journal.lost(uuid, row.operation_id, operations.OPERATIONS)
     try:
         seen = _look(job)
         if row.task_state == states.CONTAINER_UPDATING:
             update.settle(job)
+        if half_wired(row, lost.values()):
+            networks.settle(job)
     except exception.ZunException as error:
         LOG.info('Container %s is left as it is: %s', uuid, error.message)
         postpone(job)
         return
+    if lost:
+        journal.supersede(uuid, lost)
     capsule = isinstance(job.container, objects.Capsule)
     decision = decide_capsule(row) if capsule else decide(row, seen)
     LOG.info('Container %s: %s of %s is open (%s, %s): %s', uuid, row.operation,

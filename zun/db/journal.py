@@ -118,29 +118,29 @@ def _close(session: orm.Session, container_uuid: str, request_id: str | None,
                 _NOTHING)
 
 
-@engine.retry
-def supersede(container_uuid: str, request_id: str | None,
-              names: ty.Collection[str]) -> int:
-    """Close the actions that were accepted before another one and lost in a crash.
+def lost(container_uuid: str, request_id: str | None,
+         names: ty.Collection[str]) -> dict[str | None, str]:
+    """The open actions that another one has taken the place of: request id -> action.
 
-    :param request_id: whose action stays open; None: of nobody
-    :param names: of the actions that may be closed
-    :returns: how many there were
+    :param request_id: whose action is none of them; None: of nobody
+    :param names: of the actions that may be among them
     """
-    outcome = Outcome(True, SUPERSEDED)
-    lost = sa.select(_ACTION.c.request_id).where(
+    statement = sa.select(_ACTION.c.request_id, _ACTION.c.action).where(
         _ACTION.c.container_uuid == container_uuid, _ACTION.c.finish_time.is_(None),
         _ACTION.c.action.in_(list(names)), _ACTION.c.request_id.is_distinct_from(request_id))
     with engine.reader() as session:
-        found = session.scalars(lost).all()
-    if not found:
-        return 0
+        return {row.request_id: row.action for row in session.execute(statement)}
+
+
+@engine.retry
+def supersede(container_uuid: str, request_ids: ty.Collection[str | None]) -> None:
+    """Close the actions of requests that were lost in a crash."""
+    outcome = Outcome(True, SUPERSEDED)
     with engine.writer() as session:
-        for own in found:
+        for own in request_ids:
             _insert_event(session, container_uuid, own, 'compute__superseded')
             _close_events(session, container_uuid, own, outcome)
             _close(session, container_uuid, own, outcome)
-    return len(found)
 
 
 def seen_before(container_uuid: str, request_id: str | None) -> bool:

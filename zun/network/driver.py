@@ -29,7 +29,8 @@ Context = zun_context.RequestContext
 RequestedNetwork = dict[str, ty.Any]
 #: As stored in container.addresses: network id -> [{'addr', 'version', 'port', 'subnet_id',
 #: 'preserve_on_delete'}]
-Addresses = dict[str, list[dict[str, ty.Any]]]
+Address = dict[str, ty.Any]
+Addresses = dict[str, list[Address]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,6 +136,10 @@ class NetworkDriver(abc.ABC):
     @abc.abstractmethod
     def detach(self, context: Context, container: 'objects.Container', network_id: str) -> None:
         """Remove the interface on a network."""
+
+    @abc.abstractmethod
+    def held(self, context: Context, container_uuid: str) -> set[str]:
+        """Ids of the networks on which a container has addresses or ports."""
 
     @abc.abstractmethod
     def create_network(self, context: Context, values: dict[str, ty.Any]) -> dict[str, ty.Any]:

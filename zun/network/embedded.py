@@ -216,6 +216,10 @@ class EmbeddedDriver(driver.NetworkDriver):
             if row.host == CONF.host:
                 self._node_engine.disconnect(container, blocks.engine_name(row.uuid))
 
+    def held(self, context: Context, container_uuid: str) -> set[str]:
+        return {objects.ZunNetwork.get_by_uuid(context.elevated(), uuid).neutron_net_id
+                for uuid in embedded_networks.addresses_of(container_uuid)}
+
     def sweep(self, context: Context) -> None:
         """Remove the bridges of this host whose network was deleted elsewhere."""
         rows = [row for row in objects.ZunNetwork.list(

@@ -99,6 +99,10 @@ class NativeDriver(driver.NetworkDriver):
             else:
                 neutron.update_port(port['id'], _FREE, revision=port.get('revision_number'))
 
+    def held(self, context: Context, container_uuid: str) -> set[str]:
+        return {port['network_id']
+                for port in self._neutron(None).list_ports(device_id=container_uuid)}
+
     def create_network(self, context: Context, values: dict[str, ty.Any]) -> dict[str, ty.Any]:
         raise _unwired('create_network')
 

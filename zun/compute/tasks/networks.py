@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interfaces and security groups of a container that exists, and networks of the host."""
 
+import contextlib
 import typing as ty
 
+from oslo_log import log as logging
+
 from zun.common import context as zun_context
+from zun.common import exception
 from zun.common import failpoints
 from zun.compute import node as compute_node
 from zun.compute import task
+from zun.network import driver as network_driver
+
+LOG = logging.getLogger(__name__)
 
 
 def attach(job: task.Job, requested_network: dict[str, ty.Any]) -> None:
@@ -54,6 +61,41 @@ def _set(job: task.Job, groups: list[str]) -> None:
     with task.task(job):
         job.node.network.set_security_groups(job.context, job.container, groups)
         job.container.security_groups = groups
+
+
+def settle(job: task.Job) -> None:
+    """Bring engine and network to what the row says, after a change that was interrupted.
+
+    Only an address that was given back is not taken again: the row loses it.
+
+    :raises ZunException: it is to be tried again
+    """
+    network, container = job.node.network, job.container
+    known = dict(container.addresses or {})
+    held = network.held(job.context, job.uuid)
+    for network_id in sorted(held - known.keys()):
+        network.detach(job.context, container, network_id)
+        network.release(job.context, job.uuid, network_id)
+    for network_id in sorted(held & known.keys()):
+        _attach_again(job, network_id, known[network_id])
+    if known.keys() - held:
+        container.addresses = {key: known[key] for key in known if key in held}
+        container.save(job.context, expected={
+            name: getattr(container, name) for name in ('host', 'status', 'task_state')})
+    with contextlib.suppress(exception.OperationNotSupported):  # a driver without groups
+        network.set_security_groups(job.context, container, container.security_groups or [])
+
+
+def _attach_again(job: task.Job, network_id: str,
+                  addresses: list[network_driver.Address]) -> None:
+    """An interface that is there stays as it is."""
+    try:
+        job.node.network.attach(job.context, job.container, {
+            'network': network_id, 'port': addresses[0]['port'],
+            'fixed_ip': addresses[0]['addr']})
+    except (exception.NotFound, exception.Conflict, exception.Invalid) as error:
+        LOG.warning('Container %s stays without its interface on network %s: %s', job.uuid,
+                    network_id, error.message)
 
 
 def create(node: compute_node.Node, context: zun_context.RequestContext,

@@ -105,7 +105,7 @@ class Networks(network_driver.NetworkDriver):
     def plan(self, *args: ty.Any) -> ty.NoReturn:
         raise NotImplementedError
 
-    attach = detach = create_network = delete_network = plan
+    attach = detach = held = create_network = delete_network = plan
 
 
 def _address(net: Json) -> str:

@@ -5,12 +5,14 @@ Then every container is what its last request asked for, and nothing is left tha
 """
 
 import base64
+import dataclasses
 
 from oslo_utils import uuidutils
 
 from zun import objects
 from zun.common import states
 from zun.db import journal
+from zun.network import blocks
 from zun.tests.fault import harness
 from zun.tests.fault import points
 from zun.tests.fault import shelf
@@ -289,6 +291,52 @@ class NetworkTest(OperationTestCase):
                 self.note(killed.name, point, 'Running')
                 self.run_operation(self.container, undo, **back)
             self.run_operation(self.container, killed.operation, **args)
+
+    @harness.long
+    def test_before_another_operation(self):
+        """Engine, books and row agree: an attach is taken back, a detach that has not given the
+        address back too.
+        """
+        second, third = (self.node.network.resolve(self.context, [{
+            'network': self.node.network.create_network(self.admin, {'name': name})['uuid']}])[0]
+            for name in ('second', 'third'))
+        attach, detach = points.NETWORKS
+        for killed, args, there in (
+                (attach, {'requested_network': second}, ()),
+                (detach, {'network': second['network']}, ('begun', 'done'))):
+            for point in killed.points[:-1]:
+                for operation, more in (('stop', {'timeout': 5}),
+                                        ('network_attach', {'requested_network': third})):
+                    self.bring_to(self.container, states.RUNNING)
+                    self.bring_networks(second if killed is detach else None)
+                    self.kill(self.container, dataclasses.replace(killed, args=args), point)
+                    self.accept(self.container, operation, **more)
+                    self.recover()
+                    expected = {second['network']} if point.endswith(there) else set()
+                    if operation == 'stop':
+                        self.assert_owned(self.container, states.STOPPED)
+                    else:
+                        self.assert_owned(self.container, states.RUNNING)
+                        expected.add(third['network'])
+                    self.assert_connected(expected)
+                    self.note(f'{killed.name}, then {operation}', point, 'as the row says')
+
+    def bring_networks(self, wanted):
+        """The default network and this one."""
+        default = self.node.network.resolve(self.context, [])[0]['network']
+        for uuid in set(self.row(self.container).addresses) - {default}:
+            self.run_operation(self.container, 'network_detach', network=uuid)
+        if wanted:
+            self.run_operation(self.container, 'network_attach', requested_network=wanted)
+
+    def assert_connected(self, networks):
+        """To the default network and these, by the row and by the engine."""
+        default = self.node.network.resolve(self.context, [])[0]['network']
+        row = self.row(self.container)
+        self.assertEqual({default, *networks}, set(row.addresses))
+        found = self.docker.inspect(self.container)['NetworkSettings']['Networks']
+        self.assertEqual({blocks.engine_name(blocks.realisation_id(uuid, harness.HOST))
+                          for uuid in row.addresses}, set(found))
 
     @harness.long
     def test_security_groups(self):

@@ -3,6 +3,7 @@
 
 import threading
 
+import fixtures
 from oslo_utils import uuidutils
 
 from zun import objects
@@ -370,6 +371,40 @@ class NetworksTest(base.NodeTestCase):
         self.assertEqual((container.addresses, 'Network attach failed: no', states.RUNNING),
                          (found.addresses, found.status_reason, found.status))
         self.assertEqual(('network_attach', 'Error', True), self.actions(container)[-1])
+
+    def test_interrupted_before_another_operation(self):
+        """Groups and interfaces become those of the row again."""
+        container, groups = self.created(), []
+        lost = self.node.network.resolve(self.context, [])[0]['network']
+        self.useFixture(fixtures.MonkeyPatch(
+            'zun.network.embedded.EmbeddedDriver.set_security_groups',
+            lambda _driver, _context, _container, wanted: groups.append(wanted)))
+        for task_state in (states.SG_ADDING, states.NETWORK_DETACHING):
+            row = self.row(container)
+            row.task_state, row.security_groups = task_state, ['group']
+            row.save(self.admin)
+            self.accept(container, 'stop', timeout=1)
+            if task_state == states.NETWORK_DETACHING:
+                self.node.network.release(self.admin, container.uuid, lost)
+            self.node.resume(container.uuid)
+            row = self.settled(container)
+            self.assertEqual((states.STOPPED, None), (row.status, row.task_state))
+            self.run_operation(container, 'start')
+        self.assertEqual([['group'], ['group']], groups)
+        self.assertEqual({}, row.addresses)
+        self.assert_closed(container)
+
+    def test_interrupted_while_the_engine_is_away(self):
+        container = self.created()
+        row = self.row(container)
+        row.task_state = states.NETWORK_ATTACHING
+        row.save(self.admin)
+        self.accept(container, 'stop', timeout=1)
+        self.engine.fail('connect', exception.EngineUnavailable(error_msg='away'))
+        self.node.resume(container.uuid)
+        self.assertEqual(states.NETWORK_ATTACHING, self.settled(container).task_state)
+        real.wait_for('another look', lambda: self.row(container).task_state is None)
+        self.assertEqual(states.STOPPED, self.settled(container).status)
 
     def test_security_groups_where_there_are_none(self):
         container = self.created()

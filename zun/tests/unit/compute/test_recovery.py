@@ -104,6 +104,20 @@ class DecideTest(base.TestCase):
         missing = set(recovery.operations.OPERATIONS) - decided - {'remove_security_group'}
         self.assertEqual(set(), missing)
 
+    def test_half_wired(self):
+        cases = [('stop', 'network_attaching', (), True), (None, 'sg_adding', (), True),
+                 ('network_attach', 'network_attaching', (), False),
+                 ('network_attach', 'network_attaching', ('stop',), False),
+                 ('network_attach', 'network_attaching', ('stop', 'network_attach'), True),
+                 ('network_detach', 'network_attaching', ('network_attach',), True),
+                 ('remove_security_group', 'sg_removing', (), False),
+                 ('delete', 'network_detaching', (), False), ('stop', None, (), False),
+                 ('stop', 'container_stopping', ('network_attach',), False)]
+        for operation, task_state, lost, half in cases:
+            with self.subTest(operation=operation, task_state=task_state, lost=lost):
+                self.assertEqual(half, recovery.half_wired(
+                    row('Running', operation, task_state), lost))
+
     def test_open(self):
         self.assertFalse(recovery.Open('Running').any)
         self.assertTrue(recovery.Open('Running', task_state='sg_adding').any)

@@ -25,6 +25,15 @@ class AttachTest(shared.TestCase):
         self.assertEqual([], self.engine.connected)
         self.assertEqual(1, len(embedded_networks.addresses_of(container.uuid)))
 
+    def test_held(self):
+        container, nets = shared.make_container(), [self.shared(), self.shared()]
+        for net in nets:
+            self.driver.attach(self.context, container, self.resolve({'network': net})[0])
+        self.driver.detach(self.context, container, nets[0])
+        self.assertEqual(set(nets), self.driver.held(self.context, container.uuid))
+        self.driver.release(self.context, container.uuid, nets[0])
+        self.assertEqual({nets[1]}, self.driver.held(self.context, container.uuid))
+
     def test_refused_attach_gives_the_address_back(self):
         container = shared.make_container()
         for refusal in (exception.Conflict('no'), exception.EngineGone(container='c'),

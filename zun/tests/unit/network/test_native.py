@@ -179,6 +179,12 @@ class ClaimTest(NativeTest):
                           self.wanted)
         self.assertEqual({'a': '', 'b': ''}, self._holders())
 
+    def test_held(self):
+        self._port('own', device_id='c1', tags=['zun'])
+        self._port('elsewhere', network='n2', device_id='c1')
+        self._port('foreign', network='n3', device_id='c2')
+        self.assertEqual({'n1', 'n2'}, self.driver.held(self.context, 'c1'))
+
     def test_release(self):
         self._port('own', device_id='c1', tags=['zun', 'zun-container=c1'])
         self._port('elsewhere', network='n2', device_id='c1', tags=['zun'])
