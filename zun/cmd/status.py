@@ -25,6 +25,7 @@ from zun.control import hosts
 from zun.db import engine
 from zun.db import migration
 from zun.db import models
+from zun.network import driver as network_driver
 from zun.placement import ledger
 
 CONF = zun.conf.CONF
@@ -111,6 +112,22 @@ class Checks(upgradecheck.UpgradeCommands):
             return Result(Code.FAILURE, error.message)
         return Result(Code.SUCCESS)
 
+    @_needs_schema
+    def _network_driver(self) -> upgradecheck.Result:
+        try:
+            network = network_driver.load()
+        except exception.ConfigInvalid as error:
+            return Result(Code.FAILURE, error.message)
+        row = models.container.c
+        query = sa.select(row.uuid, row.host, row.addresses, row.cni_metadata).where(
+            row.host.is_not(None))
+        with engine.reader() as session:
+            found = {host for uuid, host, addresses, metadata in session.execute(query)
+                     if not network.owns(uuid, addresses or {}, metadata)}
+        return _verdict(sorted(found), Code.FAILURE,
+                        f'[network]/driver {CONF.network.driver} did not wire the containers on '
+                        'these hosts, whose agents will not start with it: %s')
+
     _upgrade_checks = (
         ('Numactl Check', _numactl),
         ('Policy File JSON to YAML Migration',
@@ -121,6 +138,7 @@ class Checks(upgradecheck.UpgradeCommands):
         ('Containers on Unknown Hosts', _lost_hosts),
         ('Encryption Key', _encryption_key),
         ('Resource Ledger', _ledger),
+        ('Network Driver', _network_driver),
     )
 
 

@@ -27,6 +27,7 @@ from zun.compute.tasks import commit
 from zun.compute.tasks import images
 from zun.compute.tasks import volumes
 import zun.conf
+from zun.network import driver as network_driver
 from zun.network import embedded
 from zun.rpc import scheduler as rpc_scheduler
 from zun.rpc import service as rpc_service
@@ -106,6 +107,7 @@ class ComputeService(service.ServiceBase):
     def _recover(self, node: compute_node.Node, tracker: resources.Tracker) -> None:
         if isinstance(node.network, embedded.EmbeddedDriver):
             embedded.check_hosts(zun_context.get_admin_context())
+        network_driver.check_containers(node.network, zun_context.get_admin_context(), node.host)
         LOG.info('Container engine: %s', node.engine.check())
         strangers.stale(node, node.engine.list())
         pools.guard(tracker.run)

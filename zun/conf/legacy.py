@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that deployment tools and old configuration files set and that have no effect.
+"""What deployment tools and old configuration files set: options without effect, old values.
 
-They stay registered, so that such files load and validate, and the log names those that are set.
+Such options stay registered, so that the files load and validate, and the log names those that are
+set.
 """
 
 import dataclasses
@@ -25,6 +26,17 @@ class Unread:
     reason: str
     silent: bool = False
     foreign: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Renamed:
+    """A value that stays accepted and means another one."""
+
+    group: str
+    name: str
+    value: str
+    meaning: str
+    reason: str
 
 
 _NEVER = 'It never had an effect.'
@@ -89,6 +101,12 @@ UNREAD: list[Unread] = [
     Unread('zun_client', cfg.BoolOpt('insecure', default=False), _NEVER, silent=True),
 ]
 
+_NEUTRON = 'Zun wires the ports of Neutron itself.'
+RENAMED: list[Renamed] = [
+    Renamed('network', 'driver', 'kuryr', 'native', _NEUTRON),
+    Renamed('network', 'driver', 'cni', 'native', _NEUTRON),
+]
+
 REGISTERED = [entry for entry in UNREAD if not entry.foreign]
 
 for _entry in UNREAD:
@@ -102,7 +120,11 @@ def is_set(conf: cfg.ConfigOpts, name: str, group: str) -> bool:
 
 
 def report(conf: cfg.ConfigOpts, log: logging.Logger | logging.LoggerAdapter) -> None:
-    """Log one warning for each option that the operator set in vain."""
+    """Log one warning for each option set in vain, and for each value that means another one."""
     for entry in REGISTERED:
         if not entry.silent and is_set(conf, entry.opt.name, entry.group):
             log.warning('[%s]%s has no effect. %s', entry.group, entry.opt.name, entry.reason)
+    for value in RENAMED:
+        if conf[value.group][value.name] == value.value:
+            log.warning('[%s]%s = %s means %s. %s', value.group, value.name, value.value,
+                        value.meaning, value.reason)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ids, names and addresses of networks without Neutron: the same input, the same id anywhere."""
 
+import collections.abc
 import ipaddress
+import typing as ty
 import uuid
 
 from zun.common import exception
@@ -32,6 +34,13 @@ def subnet_id(network_id: str, cidr: str) -> str:
 def port_id(network_id: str, container_uuid: str) -> str:
     """Id of a container's interface on a network, as addresses show it."""
     return _id('port', network_id, container_uuid)
+
+
+def is_of(container_uuid: str,
+          addresses: collections.abc.Mapping[str, list[dict[str, ty.Any]]]) -> bool:
+    """Whether all addresses of a container are on such networks."""
+    return all(address['port'] == port_id(network_id, container_uuid)
+               for network_id, found in addresses.items() for address in found)
 
 
 def engine_name(realisation: str) -> str:

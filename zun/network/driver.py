@@ -149,6 +149,15 @@ class NetworkDriver(abc.ABC):
     def delete_network(self, context: Context, neutron_net_id: str) -> None:
         """:raises NetworkNotFound, Conflict"""
 
+    def owns(self, container_uuid: str, addresses: Addresses,
+             metadata: dict[str, ty.Any] | None) -> bool:
+        """Whether it can undo how a container was wired, by itself or by another driver.
+
+        :param addresses: as stored; none if the container has no interfaces
+        :param metadata: the column cni_metadata, which drivers without networks of the engine keep
+        """
+        return True
+
     def set_security_groups(self, context: Context, container: 'objects.Container',
                             groups: list[str]) -> None:
         """Make the ports of a container belong to these groups."""
@@ -160,6 +169,20 @@ def addresses_of(attachments: list[Attachment]) -> Addresses:
     """The addresses column for these interfaces."""
     return {attachment.network_id: [dict(a) for a in attachment.addresses]
             for attachment in attachments}
+
+
+def check_containers(network: NetworkDriver, context: Context, host: str) -> None:
+    """Refuse to serve a host whose containers another driver wired.
+
+    :raises ConfigInvalid: there are such containers
+    """
+    foreign = [found.uuid for found in objects.Container.list_any_by_host(context, host)
+               if not network.owns(found.uuid, found.addresses or {}, found.cni_metadata)]
+    if foreign:
+        raise exception.ConfigInvalid(error_msg=(
+            f'[network]/driver {CONF.network.driver}: {len(foreign)} containers of this host '
+            f'({foreign[0]} ...) were wired by another driver. Go back to that one, or delete '
+            'them first.'))
 
 
 def load(**kwargs: ty.Any) -> NetworkDriver:

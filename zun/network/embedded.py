@@ -102,6 +102,10 @@ class EmbeddedDriver(driver.NetworkDriver):
                 'router:external': False, 'shared': network_id != own,
                 'preserve_on_delete': False, 'pci_request_id': None}
 
+    def owns(self, container_uuid: str, addresses: driver.Addresses,
+             metadata: dict[str, ty.Any] | None) -> bool:
+        return not metadata and blocks.is_of(container_uuid, addresses)
+
     def claim(self, context: Context, container_uuid: str,
               requested: list[driver.RequestedNetwork]) -> None:
         """Nobody brings ports."""

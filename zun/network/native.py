@@ -14,6 +14,7 @@ from oslo_utils import uuidutils
 from zun import objects
 from zun.common import context as zun_context
 from zun.common import exception
+from zun.network import blocks
 from zun.network import driver
 from zun.network import neutron as api
 
@@ -50,6 +51,11 @@ class NativeDriver(driver.NetworkDriver):
 
     def find_port(self, context: Context, ident: str) -> str:
         return _one_port(self._neutron(context), ident)['id']
+
+    def owns(self, container_uuid: str, addresses: driver.Addresses,
+             metadata: dict[str, ty.Any] | None) -> bool:
+        """All that has ports of Neutron, whoever wired them."""
+        return bool(metadata) or not addresses or not blocks.is_of(container_uuid, addresses)
 
     def claim(self, context: Context, container_uuid: str,
               requested: list[driver.RequestedNetwork]) -> None:

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
+import contextlib
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -17,8 +19,9 @@ class TestUpgradeCheck(base.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.conf = os.path.join(folder.name, 'zun.conf')
+        self.database = os.path.join(folder.name, 'zun.sqlite')
         with open(self.conf, 'w') as conf:
-            conf.write(f'[database]\nconnection = sqlite:///{folder.name}/zun.sqlite\n'
+            conf.write(f'[database]\nconnection = sqlite:///{self.database}\n'
                        '[scheduler]\nledger = local\n')
 
     def _run(self, module, *args):
@@ -40,6 +43,25 @@ class TestUpgradeCheck(base.TestCase):
         numa = checks.pop('Numactl Check')['result']
         self.assertEqual({0}, {check['result'] for check in checks.values()}, checks)
         self.assertEqual(numa, code)
+
+    def test_network_driver(self):
+        self._upgrade()
+        with contextlib.closing(sqlite3.connect(self.database)) as connection, connection:
+            connection.executemany(
+                'insert into container (uuid, host, container_type, addresses) '
+                'values (?, ?, 0, ?)',
+                [('c1', 'node1', '{}'),
+                 ('c2', 'node2', '{"net": [{"port": "of-neutron"}]}'),
+                 ('c3', None, '{"net": [{"port": "of-neutron"}]}')])
+        for driver, expected in (('embedded', 2), ('kuryr', 0), ('nonsense', 2)):
+            with open(self.conf, 'a') as conf:
+                conf.write(f'[network]\ndriver = {driver}\n')
+            _, checks = self._checks()
+            found = checks['Network Driver']
+            self.assertEqual(expected, found['result'], found)
+            if driver == 'embedded':
+                self.assertIn('node2', found['details'])
+                self.assertNotIn('node1', found['details'])
 
     def test_database_without_tables(self):
         code, checks = self._checks()

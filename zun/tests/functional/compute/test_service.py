@@ -83,6 +83,21 @@ class StartTest(ServiceTestCase):
         self.assertIsNone(self.up())
         self.assertTrue(made.ready.wait(20))
 
+    def test_containers_of_another_network_driver(self):
+        container = self.placed()
+        container.addresses = {'net': [{'addr': '10.0.0.2', 'version': 4, 'port': 'of-neutron',
+                                        'subnet_id': None, 'preserve_on_delete': True}]}
+        container.save(self.admin)
+        log = self.useFixture(fixtures.FakeLogger('zun.compute.service'))
+        made = self.service()
+        made.start()
+        real.wait_for('the refusal', lambda: f'({container.uuid} ...)' in log.output)
+        self.assertFalse(made.ready.is_set())
+        self.assertIsNone(self.up())
+        container.addresses = {}
+        container.save(self.admin)
+        self.assertTrue(made.ready.wait(20))
+
     def test_takes_up_what_was_left_before_it_serves(self):
         made = [self.placed() for _ in range(3)]
         self.started()

@@ -163,6 +163,14 @@ class LegacyTestCase(base.TestCase):
             lines,
         )
 
+    def test_values_that_mean_others(self):
+        for value in ('kuryr', 'cni'):
+            self.assertEqual(
+                [f'[network]driver = {value} means native. '
+                 'Zun wires the ports of Neutron itself.'],
+                self.report(f'[network]\ndriver = {value}\n'))
+        self.assertEqual([], self.report('[network]\ndriver = native\n'))
+
     def test_what_tools_write_everywhere_is_silent(self):
         lines = self.report('[DEFAULT]\nuse_sandbox = true\n[zun_client]\ninsecure = false\n')
         self.assertEqual([], lines)

@@ -4,6 +4,8 @@ import uuid
 
 from zun.common import exception
 from zun.network import blocks
+from zun.network import embedded
+from zun.network import native
 from zun.tests import base
 
 NET = '3f0e1f7c-6a45-4a5d-9a37-7e2a1c1f0001'
@@ -46,3 +48,27 @@ class BlocksTest(base.TestCase):
         for address in ('fd00::1', '10.0.0', '10.0.0.256', '', '10.0.0.1/24'):
             error = self.assertRaises(exception.InvalidValue, blocks.ipv4, address)
             self.assertEqual(400, error.code)
+
+
+class OwnerTest(base.TestCase):
+    """Which driver may serve a container: (addresses, cni_metadata) -> (embedded, native)."""
+
+    OURS = {NET: [{'addr': '10.1.0.2', 'version': 4, 'port': blocks.port_id(NET, 'c1'),
+                   'subnet_id': 's', 'preserve_on_delete': False}]}
+    NEUTRON = {NET: [{'addr': '10.1.0.2', 'version': 4, 'port': str(uuid.UUID(int=7)),
+                      'subnet_id': 's', 'preserve_on_delete': True}]}
+
+    def test_table(self):
+        for addresses, metadata, expected in (
+                (self.OURS, None, (True, False)),
+                (self.OURS, {}, (True, False)),
+                (self.NEUTRON, None, (False, True)),
+                (self.NEUTRON, {'vif': {}}, (False, True)),
+                ({}, None, (True, True)),
+                ({}, {'vif': {}}, (False, True))):
+            found = tuple(made.owns('c1', addresses, metadata)
+                          for made in (embedded.EmbeddedDriver(), native.NativeDriver()))
+            self.assertEqual(expected, found, (addresses, metadata))
+
+    def test_addresses_of_another_container(self):
+        self.assertFalse(embedded.EmbeddedDriver().owns('c2', self.OURS, None))
