@@ -81,7 +81,8 @@ def _book(session: orm.Session, rp_uuid: str, more: Amounts) -> bool:
 
 
 def _as_read(held: rows.Row) -> rows.Row:
-    return {name: held[name] for name in ('consumer_uuid', 'generation')}
+    """A row that was removed and entered again has its generation, but maybe other amounts."""
+    return {name: held[name] for name in ('consumer_uuid', 'rp_uuid', 'generation', *AMOUNTS)}
 
 
 def _replace(session: orm.Session, held: rows.Row, values: rows.Row) -> None:

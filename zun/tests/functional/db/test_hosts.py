@@ -5,6 +5,7 @@ import concurrent.futures
 import datetime
 import typing as ty
 
+import fixtures
 from oslo_utils import uuidutils
 import sqlalchemy as sa
 import testscenarios
@@ -295,6 +296,29 @@ class TestLocalAllocations(database.TestCase):
         with concurrent.futures.ThreadPoolExecutor(6) as pool:
             list(pool.map(act, range(30)))
         self._assert_counted()
+
+    def test_consumer_that_gave_back_and_claimed_meanwhile(self) -> None:
+        """The new row looks like the one that was read, but for its amounts."""
+        if self.backend == 'sqlite':
+            self.skipTest('it has one writer at a time')
+        for last in (lambda: self._claim('one', vcpu=3), lambda: local_allocations.release('one')):
+            self._claim('one', vcpu=1)
+            self._during_the_booking(lambda: (
+                local_allocations.release('one'), self._claim('one', vcpu=2)))
+            self.assertTrue(last())
+            self._assert_counted()
+            local_allocations.release('one')
+
+    def _during_the_booking(self, act: ty.Callable[[], object]) -> None:
+        """Do something in another transaction once the next one has read what is held."""
+        book, pending = local_allocations._book, [act]
+
+        def interrupted(*args: ty.Any) -> bool:
+            if pending:
+                with concurrent.futures.ThreadPoolExecutor(1) as pool:
+                    pool.submit(pending.pop()).result()
+            return book(*args)
+        self.useFixture(fixtures.MonkeyPatch('zun.db.local_allocations._book', interrupted))
 
     def test_every_claim_changes_the_row_of_the_host(self) -> None:
         """Two in one second, of the same consumer and amounts: Galera must see both."""
