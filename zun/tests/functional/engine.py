@@ -5,6 +5,8 @@ import collections.abc
 import contextlib
 import io
 import os
+import pathlib
+import signal
 import tarfile
 import time
 import typing as ty
@@ -152,3 +154,14 @@ class Engine(fixtures.Fixture):
             found = self.inspect(container)
             return found if found and found['State']['Status'] == status else None
         return wait_for(f'{container.name} to be {status}', check, timeout)
+
+    def wait_trap(self, container: objects.Container) -> None:
+        """Until the shell of FOREVER or STUBBORN has set its trap: an earlier TERM is lost."""
+        pid = self.inspect(container)['State']['Pid']
+
+        def trapped() -> bool:
+            masks = [int(line.split()[1], 16) for line in
+                     pathlib.Path(f'/proc/{pid}/status').read_text().splitlines()
+                     if line.startswith(('SigIgn:', 'SigCgt:'))]
+            return any(mask >> (signal.SIGTERM - 1) & 1 for mask in masks)
+        wait_for(f'the trap of {container.name}', trapped)

@@ -34,4 +34,6 @@ class DriverTestCase(base.TestCase):
         """A container that the engine has started."""
         container = self.create(**fields)
         container.status = self.driver.start(container).status
+        if container.command in (engine.FOREVER, engine.STUBBORN) and not container.entrypoint:
+            self.engine.wait_trap(container)
         return container
