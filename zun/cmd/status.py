@@ -17,9 +17,9 @@ import sqlalchemy as sa
 
 from zun.cmd import orphans
 from zun.common import config
+from zun.common import crypt
 from zun.common import exception
 import zun.conf
-from zun.conf import base
 from zun.control import allocations
 from zun.control import hosts
 from zun.db import engine
@@ -93,7 +93,7 @@ class Checks(upgradecheck.UpgradeCommands):
 
     @_needs_schema
     def _encryption_key(self) -> upgradecheck.Result:
-        if CONF.auth_encryption_key != base.DEFAULT_ENCRYPTION_KEY:
+        if not crypt.is_public():
             return Result(Code.SUCCESS)
         with engine.reader() as session:
             stored = session.scalar(sa.select(sa.func.count()).select_from(models.registry))

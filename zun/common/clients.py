@@ -10,6 +10,7 @@ import typing as ty
 
 from keystoneauth1 import adapter
 from keystoneauth1 import loading
+from keystoneauth1 import service_token
 from keystoneauth1 import session as ks_session
 from keystoneauth1 import token_endpoint
 import requests
@@ -19,6 +20,7 @@ import zun.conf
 
 CONF = zun.conf.CONF
 AUTH_GROUP = 'keystone_auth'
+SERVICE_GROUP = 'service_user'
 #: endpoint_type as deployments write it -> interface of keystoneauth
 _INTERFACES = {'publicURL': 'public', 'internalURL': 'internal', 'adminURL': 'admin'}
 
@@ -35,9 +37,9 @@ class _TimedTransport(ks_session.TCPKeepAliveAdapter):
 
 
 @functools.cache
-def service_auth() -> ty.Any:
-    """The service user's auth plugin; its token is shared by all sessions of the process."""
-    return loading.load_auth_from_conf_options(CONF, AUTH_GROUP)
+def service_auth(group: str = AUTH_GROUP) -> ty.Any:
+    """The auth plugin of a service user; its token is shared by all sessions of the process."""
+    return loading.load_auth_from_conf_options(CONF, group)
 
 
 @functools.cache
@@ -81,8 +83,11 @@ def rest_of_user(context: zun_context.RequestContext, group: str, service_type: 
                  **kwargs: ty.Any) -> adapter.Adapter:
     """Like :func:`rest`, with the user's own token, inside one API request.
 
+    With ``[service_user]/send_service_user_token`` a token of that user goes along.
     The catalogue is the service user's: Keystone is not asked again for each request.
     """
     endpoint = rest(group, service_type).get_endpoint()
-    return rest(group, service_type,
-                auth=token_endpoint.Token(endpoint, context.auth_token), **kwargs)
+    auth: ty.Any = token_endpoint.Token(endpoint, context.auth_token)
+    if CONF[SERVICE_GROUP].send_service_user_token:
+        auth = service_token.ServiceTokenAuthWrapper(auth, service_auth(SERVICE_GROUP))
+    return rest(group, service_type, auth=auth, **kwargs)

@@ -11,6 +11,7 @@ from cryptography import fernet
 
 from zun.common import exception
 import zun.conf
+from zun.conf import base
 
 CONF = zun.conf.CONF
 _KEY_LENGTH = 32
@@ -24,6 +25,12 @@ def _keys() -> fernet.MultiFernet:
             raise exception.InvalidEncryptionKey(key=f'number {number}')
         keys.append(fernet.Fernet(base64.urlsafe_b64encode(raw)))
     return fernet.MultiFernet(keys)
+
+
+def is_public() -> bool:
+    """Whether the key that encrypts is the default, which everybody knows."""
+    key, public = CONF.auth_encryption_key.partition(',')[0], base.DEFAULT_ENCRYPTION_KEY
+    return key[:_KEY_LENGTH] == public[:_KEY_LENGTH]
 
 
 def encrypt(text: str) -> str:

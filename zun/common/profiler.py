@@ -21,8 +21,9 @@ class WsgiMiddleware:
         """A filter that traces requests when ``[profiler]/enabled`` says so."""
         if not CONF.profiler.enabled or importlib.util.find_spec('osprofiler') is None:
             return lambda app: app
+        from osprofiler import initializer
         from osprofiler import web
 
-        web.enable(CONF.profiler.hmac_keys)
+        initializer.init_from_conf(CONF, context={}, project='zun', service='api', host=CONF.host)
         return ty.cast('collections.abc.Callable[[Wsgi], Wsgi]',
                        web.WsgiMiddleware.factory(global_conf, **local_conf))

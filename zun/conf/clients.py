@@ -45,18 +45,7 @@ def _options() -> list[cfg.Opt]:
             min=0.1,
             help='Seconds to wait for the next bytes of an answer.',
         ),
-        cfg.IntOpt(
-            'max_retries',
-            default=3,
-            min=0,
-            help='Repetitions of a request that could not connect, and of a read that was answered '
-            'with a 5xx status.',
-        ),
     ]
-
-
-def _api_version(default: str) -> cfg.Opt:
-    return cfg.StrOpt('api_version', default=default, help="Major version of the service's API.")
 
 
 GROUPS: list[tuple[cfg.OptGroup, list[cfg.Opt]]] = [
@@ -64,6 +53,13 @@ GROUPS: list[tuple[cfg.OptGroup, list[cfg.Opt]]] = [
         cfg.OptGroup('placement_client', title='Client of Placement'),
         [
             *_options(),
+            cfg.IntOpt(
+                'max_retries',
+                default=3,
+                min=0,
+                help='Repetitions of a request that could not connect, and of a read that was '
+                'answered with a 5xx status.',
+            ),
             cfg.IntOpt(
                 'audit_interval',
                 default=600,
@@ -74,6 +70,6 @@ GROUPS: list[tuple[cfg.OptGroup, list[cfg.Opt]]] = [
         ],
     ),
     (cfg.OptGroup('neutron_client', title='Client of Neutron'), _options()),
-    (cfg.OptGroup('cinder_client', title='Client of Cinder'), [_api_version('3'), *_options()]),
-    (cfg.OptGroup('glance_client', title='Client of Glance'), [_api_version('2'), *_options()]),
+    (cfg.OptGroup('cinder_client', title='Client of Cinder'), _options()),
+    (cfg.OptGroup('glance_client', title='Client of Glance'), _options()),
 ]

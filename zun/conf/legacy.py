@@ -45,6 +45,12 @@ _CNI = 'zun-cni-daemon has no such setting any more.'
 _SERVER_TLS = 'Use [api]enable_ssl_api and [ssl].'
 
 
+_NO_VERSION = 'The version of the API is known.'
+_NO_PORTS = 'This release wires no ports of Neutron on nodes.'
+_NO_CINDER = 'This release attaches no volumes of Cinder.'
+_NO_CRI = 'This release has no CRI driver of capsules.'
+
+
 def _text(name: str, default: str | None = None) -> cfg.Opt:
     return cfg.StrOpt(name, default=default)
 
@@ -65,6 +71,7 @@ UNREAD: list[Unread] = [
         cfg.IntOpt('rpc_conn_pool_size', min=1),
         'Use [oslo_messaging_rabbit]rpc_conn_pool_size.',
     ),
+    Unread('cinder_client', _text('api_version', '3'), _NO_VERSION),
     Unread('cni_daemon', cfg.BoolOpt('docker_mode', default=False), _CNI),
     Unread('cni_daemon', _text('netns_proc_dir'), _CNI),
     Unread('cni_daemon', cfg.IntOpt('pyroute2_timeout', default=10), _CNI),
@@ -83,6 +90,7 @@ UNREAD: list[Unread] = [
         ),
         _CONSOLE,
     ),
+    Unread('glance_client', _text('api_version', '2'), _NO_VERSION),
     Unread('network', _text('driver_name', 'kuryr'), 'Networks need no engine plug-in.'),
     Unread(
         'oslo_messaging_rabbit',
@@ -100,6 +108,25 @@ UNREAD: list[Unread] = [
     Unread('zun_client', _text('key_file'), _NEVER, silent=True),
     Unread('zun_client', cfg.BoolOpt('insecure', default=False), _NEVER, silent=True),
 ]
+
+#: (group, name of an option that is declared with all the others) -> why nothing reads it yet
+WAITING: dict[tuple[str, str], str] = {
+    ('DEFAULT', 'default_disk'): 'The disk of a container that asks for none is not limited.',
+    ('DEFAULT', 'my_block_storage_ip'): _NO_CINDER,
+    ('DEFAULT', 'rootwrap_config'): _NO_PORTS,
+    ('cni_daemon', 'vif_active_timeout'): _NO_PORTS,
+    ('cni_daemon', 'zun_cni_config_file'): _NO_CRI,
+    ('network', 'vif_plugging_timeout'): _NO_PORTS,
+    ('network', 'vif_plugging_is_fatal'): _NO_PORTS,
+    ('network', 'netns_mode'): _NO_PORTS,
+    ('network', 'ovsdb_connection'): _NO_PORTS,
+    ('network', 'tx_checksum'): _NO_PORTS,
+    ('neutron', 'ovs_bridge'): _NO_PORTS,
+    ('volume', 'fstype'): _NO_CINDER,
+    ('volume', 'use_multipath'): _NO_CINDER,
+    ('volume', 'timeout_wait_volume_available'): _NO_CINDER,
+    ('volume', 'timeout_wait_volume_deleted'): _NO_CINDER,
+}
 
 _NEUTRON = 'Zun wires the ports of Neutron itself.'
 RENAMED: list[Renamed] = [
@@ -121,9 +148,11 @@ def is_set(conf: cfg.ConfigOpts, name: str, group: str) -> bool:
 
 def report(conf: cfg.ConfigOpts, log: logging.Logger | logging.LoggerAdapter) -> None:
     """Log one warning for each option set in vain, and for each value that means another one."""
-    for entry in REGISTERED:
-        if not entry.silent and is_set(conf, entry.opt.name, entry.group):
-            log.warning('[%s]%s has no effect. %s', entry.group, entry.opt.name, entry.reason)
+    reasons = {(entry.group, entry.opt.dest): entry.reason
+               for entry in REGISTERED if not entry.silent}
+    for (group, name), reason in {**reasons, **WAITING}.items():
+        if is_set(conf, name, group):
+            log.warning('[%s]%s has no effect. %s', group, name, reason)
     for value in RENAMED:
         if conf[value.group][value.name] == value.value:
             log.warning('[%s]%s = %s means %s. %s', value.group, value.name, value.value,

@@ -7,6 +7,11 @@ from oslo_utils import uuidutils
 
 from zun import objects
 from zun.common import context as zun_context
+from zun.common import crypt
+from zun.common import exception
+import zun.conf
+
+CONF = zun.conf.CONF
 
 Context = zun_context.RequestContext
 
@@ -25,7 +30,9 @@ def find(context: Context, ident: str) -> 'objects.Registry':
 def create(context: Context, values: dict[str, ty.Any]) -> 'objects.Registry':
     """
     :param values: domain; name, username, password
+    :raises OperationNotSupported: a password, which anybody could decrypt
     """
+    _check_secret(values)
     registry = objects.Registry(
         context, uuid=uuidutils.generate_uuid(), project_id=context.project_id,
         user_id=context.user_id, **values)
@@ -35,7 +42,11 @@ def create(context: Context, values: dict[str, ty.Any]) -> 'objects.Registry':
 
 def update(context: Context, registry: 'objects.Registry',
            values: dict[str, ty.Any]) -> 'objects.Registry':
-    """Change some of domain, name, username, password."""
+    """Change some of domain, name, username, password.
+
+    :raises OperationNotSupported: a password, which anybody could decrypt
+    """
+    _check_secret(values)
     for name, value in values.items():
         setattr(registry, name, value)
     registry.save()
@@ -45,3 +56,9 @@ def update(context: Context, registry: 'objects.Registry',
 def delete(context: Context, registry: 'objects.Registry') -> None:
     """:raises Conflict: a container uses it"""
     registry.destroy()
+
+
+def _check_secret(values: dict[str, ty.Any]) -> None:
+    if values.get('password') and crypt.is_public() and not CONF.allow_default_encryption_key:
+        raise exception.OperationNotSupported(
+            'This cloud keeps no passwords of registries: it has no encryption key of its own.')

@@ -25,6 +25,7 @@ class TestCase(base.BaseTestCase):
         self.conf_fixture = self.useFixture(config_fixture.Config(zun.conf.CONF))
         self.CONF = self.conf_fixture.conf
         config.parse_args([], program='zun-tests', default_config_files=[])
+        self.config(allow_default_encryption_key=True)
 
     def config(self, group: str | None = None, **values: typing.Any) -> None:
         """Set options of one group for the rest of the test.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The API's own HTTP server."""
 
+import ssl
 import threading
 import typing as ty
 
@@ -8,8 +9,8 @@ from cheroot import wsgi
 from cheroot.ssl import builtin
 from oslo_log import log as logging
 from oslo_service import service
-from oslo_service import sslutils
 
+from zun.common import exception
 import zun.conf
 from zun.rpc import transport
 from zun.wsgi import wiring
@@ -20,6 +21,23 @@ LOG = logging.getLogger(__name__)
 #: Seconds a client may take between two packets of its request.
 _CLIENT_TIMEOUT = 60
 _BACKLOG = 1024
+
+
+def tls() -> builtin.BuiltinSSLAdapter:
+    """What ``[ssl]`` asks for.
+
+    :raises ConfigInvalid: certificate and key, or the ciphers, cannot be used
+    """
+    options = CONF.ssl
+    try:
+        adapter = builtin.BuiltinSSLAdapter(options.cert_file or '', options.key_file or '',
+                                            options.ca_file, options.ciphers)
+    except OSError as error:
+        raise exception.ConfigInvalid(error_msg=f'[ssl]: {error}') from None
+    adapter.context.minimum_version = ssl.TLSVersion.TLSv1_2
+    if options.ca_file:
+        adapter.context.verify_mode = ssl.CERT_REQUIRED
+    return adapter
 
 
 class ApiService(service.ServiceBase):
@@ -44,9 +62,7 @@ class ApiService(service.ServiceBase):
             reuse_port=self._shared_port,
             shutdown_timeout=min(CONF.graceful_shutdown_timeout or 60, 5))
         if CONF.api.enable_ssl_api:
-            sslutils.is_enabled(CONF)  # names the file that is missing
-            self._server.ssl_adapter = builtin.BuiltinSSLAdapter(
-                CONF.ssl.cert_file, CONF.ssl.key_file, CONF.ssl.ca_file)
+            self._server.ssl_adapter = tls()
         self._server.prepare()
         self._thread = threading.Thread(target=self._server.serve, name='api', daemon=True)
         self._thread.start()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What operators look after: services, quotas, images, networks; and registries."""
 
+import functools
+
 import testscenarios
 
 from zun import objects
@@ -136,6 +138,20 @@ class RegistriesTest(world.TestCase):
         used.destroy()
         registries.delete(self.context, found)
         self.assertRaises(exception.RegistryNotFound, registries.find, self.context, made.uuid)
+
+    def test_passwords_need_a_key_that_is_secret(self):
+        self.config(allow_default_encryption_key=False)
+        plain = {'domain': 'reg.example', 'name': 'reg'}
+        found = registries.create(self.context, plain)
+        for refused in (functools.partial(registries.create, self.context,
+                                          {**plain, 'password': 'secret'}),
+                        functools.partial(registries.update, self.context, found,
+                                          {'password': 'secret'})):
+            self.assertRaises(exception.OperationNotSupported, refused)
+        registries.update(self.context, found, {'username': 'joe'})
+        self.config(auth_encryption_key='k' * 32)
+        registries.update(self.context, found, {'password': 'secret'})
+        self.assertEqual('secret', found.plain_password())
 
     def test_of_others(self):
         made = registries.create(self.as_user('other'), {'domain': 'reg.example', 'name': 'reg'})

@@ -37,6 +37,14 @@ class CryptTest(base.TestCase):
         self.config(auth_encryption_key=NEW)
         self.assertEqual('secret', crypt.decrypt(token))
 
+    def test_public_key(self):
+        default = self.CONF.auth_encryption_key
+        for text, expected in ((default, True), (f'{default},{"k" * 32}', True),
+                               (f'{default}more', True), ('k' * 32, False),
+                               (f'{"k" * 32},{default}', False)):
+            self.config(auth_encryption_key=text)
+            self.assertEqual(expected, crypt.is_public(), text)
+
     def test_what_is_no_token(self):
         for token in ('', 'secret', 'gAAAAAB', crypt.encrypt('x')[:-4], 'ä'):
             self.assertRaises(exception.InvalidEncryptionKey, crypt.decrypt, token)
