@@ -12,9 +12,12 @@ def root(call: handler.Call) -> dict[str, ty.Any]:
     return versions.root(call.host_url)
 
 
+@handler.operation('root.head', 'HEAD', '', answer='',
+                   summary='Check that the API answers, without a body')
 @handler.operation('root.options', 'OPTIONS', '', summary='Check that the API answers',
                    answer='root')
-def options(call: handler.Call) -> dict[str, ty.Any]:
+def check(call: handler.Call) -> dict[str, ty.Any]:
+    """What load balancers ask for in their default health checks."""
     return versions.root(call.host_url)
 
 

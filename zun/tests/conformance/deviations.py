@@ -78,6 +78,9 @@ _REFUSALS = {
 
 TABLE: Table = {
     **{(name, number): _REFUSED for name, numbers in _REFUSALS.items() for number in numbers},
+    ('routing', 54): Deviation(
+        'load balancers ask HEAD / or OPTIONS / whether the API is there, and take what answers '
+        '405 out of service', status=200),
     ('routing', 61): Deviation(
         'methods cannot be overridden: _method is a parameter that the list does not know',
         status=400, error='invalid-value'),

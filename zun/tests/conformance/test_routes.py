@@ -10,7 +10,7 @@ from zun.tests import base
 from zun.tests.conformance import recorded
 
 #: Operations of ours that the reference does not have.
-OURS = {'root.options'}
+OURS = {'root.head', 'root.options'}
 #: Rules of ours that the reference does not have.
 RULES_OF_OURS = {'containers.network_list': 'container:network_list'}
 _NOTE = re.compile(r' \(.*\)')

@@ -40,7 +40,7 @@ _NO_REFUSAL = {
     ('capsules.create', 'network:attach_external_network'):
         'an external network is never the default of a project',
 }
-_PUBLIC = {'root', 'root.options', 'v1'}
+_PUBLIC = {'root', 'root.head', 'root.options', 'v1'}
 #: Rules that others refer to.
 _STRUCTURE = {'context_is_admin', 'admin_or_owner', 'admin_api', 'deny_everybody'}
 #: An operation that changes nothing has one of these methods.

@@ -69,9 +69,9 @@ class HeadersTest(base.ApiTest):
         self.assertNotIn('OpenStack-API-Version', self.call('/').headers)
 
     def test_root_answers_load_balancers(self):
-        response = self.call('/', 'OPTIONS', identity={})
-        self.assertEqual(200, response.status_int)
-        self.assertTrue(response.body)
+        for method, has_body in (('OPTIONS', True), ('HEAD', False)):
+            response = self.call('/', method, identity={})
+            self.assertEqual((200, has_body), (response.status_int, bool(response.body)), method)
 
     def test_request_id_on_errors(self):
         self.assertIn('x-openstack-request-id', self.call('/v1/nope').headers)

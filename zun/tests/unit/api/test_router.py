@@ -62,7 +62,7 @@ class RouterTest(base.TestCase):
                 ('PUT', '/v1/containers/a', 'DELETE, GET, PATCH'),
                 ('PUT', '/v1/containers/a/start', 'POST'),
                 ('HEAD', '/v1/containers', 'GET, POST'),
-                ('DELETE', '/', 'GET, OPTIONS')):
+                ('DELETE', '/', 'GET, HEAD, OPTIONS')):
             error = self.assertRaises(exc.HTTPMethodNotAllowed, router.match, method, path)
             self.assertEqual(allowed, error.headers['Allow'], path)
 
