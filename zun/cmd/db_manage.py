@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""zun-db-manage: the schema of the database."""
+"""zun-db-manage: the schema of the database, and how its data are written."""
 
 import argparse
 import collections.abc
@@ -11,13 +11,17 @@ from oslo_db import exception as db_exc
 import sqlalchemy.exc
 
 from zun.common import config
+from zun.common import context as zun_context
 from zun.common import exception
 import zun.conf
+from zun.control import registries
 from zun.db import migration
 
 CONF = zun.conf.CONF
 
 _PROGRAM = 'zun-db-manage'
+#: Exit code of online-data.
+LEFT = 3
 _EXIT_CODES = {migration.State.HEAD: 0, migration.State.BEHIND: 3, migration.State.UNKNOWN: 4}
 
 
@@ -47,6 +51,16 @@ def _check() -> int:
     return _EXIT_CODES[state]
 
 
+def _online_data() -> int:
+    if migration.check() != migration.State.HEAD:
+        raise migration.MigrationError('The database is not at head: upgrade it first.')
+    count, lost = registries.renew_passwords(zun_context.get_admin_context(all_projects=True))
+    print(f'Passwords of registries put under the newest key: {count}')
+    if lost:
+        print(f'No key opens those of: {" ".join(lost)}')
+    return LEFT if lost else 0
+
+
 def _add_commands(subparsers: 'argparse._SubParsersAction[argparse.ArgumentParser]') -> None:
     subparsers.required = True
 
@@ -66,6 +80,8 @@ def _add_commands(subparsers: 'argparse._SubParsersAction[argparse.ArgumentParse
     parser = add('revision', _revision, 'write a new migration script into the source tree')
     parser.add_argument('-m', '--message', required=True)
     parser.add_argument('--autogenerate', action='store_true')
+    add('online-data', _online_data, 'rewrite stored data as this release and its keys want it, '
+        'while services run; exit with 3 when something cannot be')
     add('check', _check, 'exit with 0 at head, 3 behind it, 4 at something unknown')
 
 

@@ -17,14 +17,14 @@ CONF = zun.conf.CONF
 _KEY_LENGTH = 32
 
 
-def _keys() -> fernet.MultiFernet:
+def _keys() -> list[fernet.Fernet]:
     keys = []
     for number, text in enumerate(CONF.auth_encryption_key.split(','), 1):
         raw = text[:_KEY_LENGTH].encode()
         if len(raw) != _KEY_LENGTH:
             raise exception.InvalidEncryptionKey(key=f'number {number}')
         keys.append(fernet.Fernet(base64.urlsafe_b64encode(raw)))
-    return fernet.MultiFernet(keys)
+    return keys
 
 
 def is_public() -> bool:
@@ -38,7 +38,7 @@ def encrypt(text: str) -> str:
 
     :raises InvalidEncryptionKey: a configured key is shorter than 32 characters
     """
-    return _keys().encrypt(text.encode()).decode()
+    return _keys()[0].encrypt(text.encode()).decode()
 
 
 def decrypt(token: str) -> str:
@@ -47,6 +47,18 @@ def decrypt(token: str) -> str:
     :raises InvalidEncryptionKey: no configured key opens it
     """
     try:
-        return _keys().decrypt(token.encode()).decode()
+        return fernet.MultiFernet(_keys()).decrypt(token.encode()).decode()
     except fernet.InvalidToken:
         raise exception.InvalidEncryptionKey(key='configured') from None
+
+
+def renewed(token: str) -> str:
+    """The same secret under the first key; the token itself when that key made it.
+
+    :raises InvalidEncryptionKey: no configured key opens it
+    """
+    try:
+        _keys()[0].decrypt(token.encode())
+    except fernet.InvalidToken:
+        return encrypt(decrypt(token))
+    return token

@@ -13,6 +13,9 @@ import zun.conf
 
 CONF = zun.conf.CONF
 
+#: Rows that are read at a time.
+_PAGE = 500
+
 Context = zun_context.RequestContext
 
 
@@ -56,6 +59,23 @@ def update(context: Context, registry: 'objects.Registry',
 def delete(context: Context, registry: 'objects.Registry') -> None:
     """:raises Conflict: a container uses it"""
     registry.destroy()
+
+
+def renew_passwords(context: Context) -> tuple[int, list[str]]:
+    """Put all passwords that the context sees under the newest key, while services run.
+
+    :returns: how many were put there, and the uuids of registries whose password no key opens
+    """
+    count, lost = 0, []
+    marker: objects.Registry | None = None
+    while page := objects.Registry.list(context, limit=_PAGE, marker=marker):
+        for registry in page:
+            try:
+                count += registry.renew_password()
+            except exception.InvalidEncryptionKey:
+                lost.append(registry.uuid)
+        marker = page[-1]
+    return count, lost
 
 
 def _check_secret(values: dict[str, ty.Any]) -> None:

@@ -71,6 +71,16 @@ def update(uuid: str, values: rows.Row) -> rows.Row:
     return rows.change(_TABLE, {'uuid': uuid}, values, _missing(uuid))
 
 
+def swap_password(uuid: str, old: str, new: str) -> bool:
+    """Replace a token that is still the stored one."""
+    changed = exception.Conflict()
+    try:
+        rows.change(_TABLE, {'uuid': uuid, 'password': old}, {'password': new}, changed)
+    except exception.Conflict:
+        return False
+    return True
+
+
 def destroy(uuid: str) -> bool:
     """Delete a registry; False when it was gone already.
 

@@ -49,6 +49,17 @@ class Registry(versioned.Persistent):
             return self.password
         return crypt.decrypt(self.password)
 
+    def renew_password(self) -> bool:
+        """Put the stored password under the newest key; False when there was nothing to do.
+
+        :raises InvalidEncryptionKey: no configured key opens it
+        """
+        if not self.password:
+            return False
+        token = crypt.renewed(self.password)
+        return token != self.password and registries.swap_password(
+            self.uuid, self.password, token)
+
     def create(self, context: Context) -> None:
         """:raises RegistryAlreadyExists: its uuid"""
         self._context = context

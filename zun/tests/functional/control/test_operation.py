@@ -3,9 +3,11 @@
 
 import functools
 
+import fixtures
 import testscenarios
 
 from zun import objects
+from zun.common import context as zun_context
 from zun.common import exception
 from zun.control import containers
 from zun.control import images
@@ -152,6 +154,34 @@ class RegistriesTest(world.TestCase):
         self.config(auth_encryption_key='k' * 32)
         registries.update(self.context, found, {'password': 'secret'})
         self.assertEqual('secret', found.plain_password())
+
+    def test_rotation_of_the_key(self):
+        old, new = 'o' * 32, 'n' * 32
+        everywhere = zun_context.get_admin_context(all_projects=True)
+        self.useFixture(fixtures.MonkeyPatch('zun.control.registries._PAGE', 2))
+        self.config(auth_encryption_key='x' * 32)
+        lost = registries.create(self.context, {'domain': 'lost.example', 'password': 'lost'})
+        self.config(auth_encryption_key=old)
+        made = [registries.create(self.as_user(f'p{number}'), {
+            'domain': 'reg.example', 'password': f'secret {number}'}) for number in range(4)]
+        plain = registries.create(self.context, {'domain': 'reg.example'})
+        self.config(auth_encryption_key=f'{new},{old}')
+        self.assertEqual((4, [lost.uuid]), registries.renew_passwords(everywhere))
+        self.assertEqual((0, [lost.uuid]), registries.renew_passwords(everywhere))
+        self.config(auth_encryption_key=new)
+        for number, registry in enumerate(made):
+            found = objects.Registry.get_by_uuid(everywhere, registry.uuid)
+            self.assertEqual(f'secret {number}', found.plain_password())
+        self.assertIsNone(objects.Registry.get_by_uuid(everywhere, plain.uuid).password)
+
+    def test_password_that_changes_during_rotation(self):
+        made = registries.create(self.context, {'domain': 'reg.example', 'password': 'old'})
+        read = registries.find(self.context, made.uuid)
+        registries.update(self.context, registries.find(self.context, made.uuid),
+                          {'password': 'new'})
+        self.config(auth_encryption_key=f'{"n" * 32},{self.CONF.auth_encryption_key}')
+        self.assertFalse(read.renew_password())
+        self.assertEqual('new', registries.find(self.context, made.uuid).plain_password())
 
     def test_of_others(self):
         made = registries.create(self.as_user('other'), {'domain': 'reg.example', 'name': 'reg'})

@@ -235,6 +235,17 @@ class TestCommand(TestCase):
             self.config(group='database', connection=url)
             self._assert_one_line('version')
 
+    def test_online_data(self) -> None:
+        code, _, err = self.run_command('online-data')
+        self.assertEqual((1, 'zun-db-manage: The database is not at head: upgrade it first.\n'),
+                         (code, err))
+        migration.upgrade()
+        renewed = 'Passwords of registries put under the newest key: 0\n'
+        self.assertEqual((0, renewed, ''), self.run_command('online-data'))
+        self.insert('registry', uuid='r', domain='example.org', password='no token')
+        self.assertEqual((3, f'{renewed}No key opens those of: r\n', ''),
+                         self.run_command('online-data'))
+
     def test_usage(self) -> None:
         for args in ((), ('downgrade',), ('stamp',)):
             code, out, err = self.run_command(*args)

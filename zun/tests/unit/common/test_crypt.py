@@ -45,6 +45,18 @@ class CryptTest(base.TestCase):
             self.config(auth_encryption_key=text)
             self.assertEqual(expected, crypt.is_public(), text)
 
+    def test_renewed(self):
+        old, new = 'o' * 32, 'n' * 32
+        self.config(auth_encryption_key=old)
+        token = crypt.encrypt('secret')
+        self.assertEqual(token, crypt.renewed(token))
+        self.config(auth_encryption_key=f'{new},{old}')
+        renewed = crypt.renewed(token)
+        self.assertNotEqual(token, renewed)
+        self.config(auth_encryption_key=new)
+        self.assertEqual('secret', crypt.decrypt(renewed))
+        self.assertRaises(exception.InvalidEncryptionKey, crypt.renewed, token)
+
     def test_what_is_no_token(self):
         for token in ('', 'secret', 'gAAAAAB', crypt.encrypt('x')[:-4], 'ä'):
             self.assertRaises(exception.InvalidEncryptionKey, crypt.decrypt, token)
