@@ -160,20 +160,31 @@ def _lookup(many: collections.abc.Callable[..., list[api.Item]], ident: str) -> 
     return many(name=ident)
 
 
-def _from_network(neutron: api.Neutron, net: dict[str, ty.Any]) -> driver.RequestedNetwork:
-    ident = net['network']
-    found = _lookup(neutron.list_networks, ident)
+def _only(many: collections.abc.Callable[..., list[api.Item]], ident: str, kind: str,
+          missing: exception.ZunException) -> api.Item:
+    """The one item of an id or name.
+
+    :raises Conflict: several of that name
+    """
+    found = _lookup(many, ident)
     if not found:
-        raise exception.NetworkNotFound(network=ident)
+        raise missing
     if len(found) > 1:
         raise exception.Conflict(
-            'Multiple neutron networks exist with same name. Please use the uuid instead.')
+            f'Multiple neutron {kind} exist with same name. Please use the uuid instead.')
+    return found[0]
+
+
+def _from_network(neutron: api.Neutron, net: dict[str, ty.Any]) -> driver.RequestedNetwork:
+    ident = net['network']
+    network = _only(neutron.list_networks, ident, 'networks',
+                    exception.NetworkNotFound(network=ident))
     given = [net.get('fixed_ip')] if net.get('fixed_ip') else [
         net.get('v4-fixed-ip'), net.get('v6-fixed-ip')]
     addresses = [address for address in given if address]
     if addresses:
-        _check_addresses(neutron, found[0], addresses)
-    return _requested(found[0], addresses=addresses)
+        _check_addresses(neutron, network, addresses)
+    return _requested(network, addresses=addresses)
 
 
 def _check_addresses(neutron: api.Neutron, network: api.Item, addresses: list[str]) -> None:
@@ -186,13 +197,7 @@ def _check_addresses(neutron: api.Neutron, network: api.Item, addresses: list[st
 
 
 def _one_port(neutron: api.Neutron, ident: str) -> api.Item:
-    found = _lookup(neutron.list_ports, ident)
-    if not found:
-        raise exception.PortNotFound(port=ident)
-    if len(found) > 1:
-        raise exception.Conflict(
-            'Multiple neutron ports exist with same name. Please use the uuid instead.')
-    return found[0]
+    return _only(neutron.list_ports, ident, 'ports', exception.PortNotFound(port=ident))
 
 
 def _from_port(neutron: api.Neutron, context: Context, ident: str) -> driver.RequestedNetwork:

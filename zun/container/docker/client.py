@@ -30,6 +30,7 @@ from zun.container.docker import versions
 CONF = zun.conf.CONF
 _CONNECT_SECONDS = 10.0
 _PING_SECONDS = 10.0
+_MISSING = 404
 _SCHEMES = ('unix://', 'tcp://', 'http://', 'https://')
 
 
@@ -137,6 +138,17 @@ class Client:
         :param kwargs: as of requests: params, json, data, headers, stream
         """
         return _checked(self._send(method, self._base + self.path(path), timeout, **kwargs))
+
+    def remove(self, path: str) -> None:
+        """Remove what is at a path; what is not there is success.
+
+        :raises Refusal: it is in use
+        """
+        try:
+            self.request('DELETE', path)
+        except errors.Refusal as refusal:
+            if refusal.status != _MISSING:
+                raise
 
     def _send(self, method: str, url: str, timeout: float | None,
               **kwargs: ty.Any) -> requests.Response:

@@ -51,11 +51,7 @@ def remove(engine: client.Client, reference: str) -> None:
 
     :raises Refusal: a container uses it
     """
-    try:
-        engine.request('DELETE', f'/images/{client.quote(reference)}')
-    except errors.Refusal as refusal:
-        if refusal.status != 404:
-            raise
+    engine.remove(f'/images/{client.quote(reference)}')
 
 
 def search(engine: client.Client, term: str) -> list[dict[str, ty.Any]]:

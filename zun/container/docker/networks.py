@@ -81,11 +81,7 @@ def remove(engine: client.Client, name: str) -> None:
 
     :raises Refusal: a container is attached
     """
-    try:
-        engine.request('DELETE', f'/networks/{client.quote(name)}')
-    except errors.Refusal as refusal:
-        if refusal.status != 404:
-            raise
+    engine.remove(f'/networks/{client.quote(name)}')
 
 
 def connect(engine: client.Client, name: str, attachment: network_driver.Attachment) -> None:
