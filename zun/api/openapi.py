@@ -130,7 +130,7 @@ def _parameters(operation: handler.Operation, version: microversions.Version) ->
 
 def _queried(schema: api_schema.Schema, version: microversions.Version,
              required: bool) -> list[Json]:
-    return [{'name': field.name, 'in': 'query', 'description': field.description,
+    return [{'name': field.name, 'in': 'query', 'description': _meaning(field),
              'required': field.required and required, 'schema': _plain(field.type.schema)}
             for field in schema.at(version).fields]
 
@@ -140,11 +140,16 @@ def _described(schema: api_schema.Schema, version: microversions.Version) -> Jso
     compiled = schema.at(version)
     properties = {}
     for field in compiled.fields:
-        since = max(microversions.parse(field.since),
-                    microversions.parse(field.gate or field.since))
-        note = f' Since {since}.' if since > microversions.MIN else ''
-        properties[field.name] = {**field.document, 'description': field.description + note}
+        properties[field.name] = {**field.document, 'description': _meaning(field)}
     return {**compiled.document, 'title': schema.name, 'properties': properties}
+
+
+def _meaning(field: api_schema.Field) -> str:
+    """What a field means, and since when."""
+    since = max(microversions.parse(field.since),
+                microversions.parse(field.gate or field.since))
+    note = f' Since {since}.' if since > microversions.MIN else ''
+    return field.description + note
 
 
 def _plain(schema: ty.Any) -> ty.Any:

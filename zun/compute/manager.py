@@ -20,6 +20,7 @@ from zun.compute.tasks import exec as exec_tasks
 from zun.compute.tasks import images
 from zun.compute.tasks import networks
 import zun.conf
+from zun.container import streams as container_streams
 from zun.rpc import compute as rpc_compute
 
 CONF = zun.conf.CONF
@@ -127,6 +128,13 @@ class Manager:
                        since: str | None) -> str | dict[str, ty.Any]:
         return exec_tasks.logs(self._node, self._own(context, container_uuid), stdout, stderr,
                                timestamps, tail, since)
+
+    def container_follow_logs(self, context: Context, container_uuid: str, stdout: bool,
+                              stderr: bool, timestamps: bool, tail: int | None,
+                              since: str | None) -> str:
+        window = container_streams.LogWindow(stdout, stderr, timestamps, tail, since)
+        return streams.prepare_logs(self._node, context, self._own(context, container_uuid),
+                                    window)
 
     def container_exec(self, context: Context, container_uuid: str, command: str, run: bool,
                        interactive: bool) -> dict[str, ty.Any]:

@@ -7,6 +7,7 @@ Some actions are recorded and left to the node; for others the caller waits.
 import collections.abc
 import contextlib
 import datetime
+import re
 import typing as ty
 import urllib.parse
 
@@ -37,6 +38,8 @@ _ACCEPTED = {'delete': states.DELETING, 'reboot': states.RESTARTING,
 _MESSAGES = frozenset({'add_security_group', 'remove_security_group', 'network_attach',
                        'network_detach', 'resize_container'})
 _SINCE = '%Y-%m-%d %H:%M:%S,%f'
+#: What fits the engine's 64 bits.
+_NUMBER = re.compile('[0-9]{1,18}')
 
 
 def perform(context: Context, container: 'objects.Container', action: str,
@@ -247,13 +250,29 @@ def logs(context: Context, container: 'objects.Container', stdout: bool = True,
         moment(since))
 
 
+def follow_logs(context: Context, container: 'objects.Container', stdout: bool = True,
+                stderr: bool = True, timestamps: bool = False, tail: str | int | None = None,
+                since: str | int | None = None) -> str:
+    """The URL of a console that shows the log as it grows; parameters as of :func:`logs`.
+
+    :raises InvalidValue: there would be nothing to follow
+    """
+    if not (stdout or stderr):
+        raise exception.InvalidValue('follow needs stdout or stderr.')
+    check_host(context, container, 'logs')
+    token = clients.get().compute.container_follow_logs(
+        context, container.host, container.uuid, stdout, stderr, timestamps, _lines(tail),
+        moment(since))
+    return _console(token, container.uuid)
+
+
 def _lines(tail: str | int | None) -> int | None:
     """:raises InvalidValue: it is no number"""
     text = '' if tail is None else str(tail)
     if text in ('', 'all'):
         return None
-    if not (text.isascii() and text.isdecimal()):
-        raise exception.InvalidValue(f"'{text}' is no number of lines.")
+    if not _NUMBER.fullmatch(text):
+        raise exception.InvalidValue(f"tail: '{text}' is no number of lines.")
     return int(text)
 
 
@@ -265,13 +284,13 @@ def moment(since: str | int | None) -> str | None:
     :raises InvalidValue: it is none
     """
     text = '' if since is None else str(since)
-    if not text or text.isdecimal():
+    if not text or _NUMBER.fullmatch(text):
         return text or None
     try:
         time = datetime.datetime.strptime(text, _SINCE) if ',' in text \
             else datetime.datetime.fromisoformat(text)
     except ValueError:
-        raise exception.InvalidValue(f"'{text}' is no time.") from None
+        raise exception.InvalidValue(f"since: '{text}' is no time.") from None
     seconds = time.replace(tzinfo=time.tzinfo or datetime.UTC).timestamp()
     return f'{seconds:.6f}'.rstrip('0').rstrip('.')
 

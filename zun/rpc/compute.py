@@ -140,6 +140,17 @@ class Client:
         return parcels.decoded(
             self._collected(context, host, container_uuid, answer)).decode()
 
+    def container_follow_logs(self, context: Context, host: str, container_uuid: str,
+                              stdout: bool, stderr: bool, timestamps: bool, tail: int | None,
+                              since: str | None) -> str:
+        """
+        :param tail, since: as of :meth:`container_logs`
+        :returns: the token of a console session
+        """
+        return self._call(context, host, 'container_follow_logs', container_uuid=container_uuid,
+                          stdout=stdout, stderr=stderr, timestamps=timestamps, tail=tail,
+                          since=since)
+
     def container_exec(self, context: Context, host: str, container_uuid: str, command: str,
                        run: bool, interactive: bool) -> dict[str, ty.Any]:
         """

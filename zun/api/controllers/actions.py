@@ -55,7 +55,9 @@ def _commit(call: handler.Call, container: Container) -> dict[str, str]:
 
 
 def _logs(call: handler.Call, container: Container) -> str:
-    return control.logs(call.context, container, **call.values)
+    values = dict(call.values)
+    show = control.follow_logs if values.pop('follow', False) else control.logs
+    return show(call.context, container, **values)
 
 
 def _execute(call: handler.Call, container: Container) -> dict[str, ty.Any]:
@@ -156,7 +158,7 @@ ACTIONS = (
     Action('pause', 'Pause a container', _cast('pause')),
     Action('unpause', 'Let a paused container go on', _cast('unpause')),
     Action('kill', 'Send a signal to a container', _cast('kill'), schemas.KILL),
-    Action('logs', 'Show the log of a container', _logs, schemas.LOGS, 'GET', 200,
+    Action('logs', 'Show or follow the log of a container', _logs, schemas.LOGS, 'GET', 200,
            answer='text'),
     Action('execute', 'Run a command in a container', _execute, schemas.EXECUTE, status=200,
            answer='execution'),

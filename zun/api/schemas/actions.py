@@ -57,10 +57,12 @@ LOGS = schema.Schema(
     Field('stderr', types.BOOLEAN_EXTENDED, 'Standard error. Default true.'),
     Field('timestamps', types.BOOLEAN_EXTENDED, 'Put the time before each line.'),
     Field('tail', schema.Type({'type': ['string', 'integer', 'null']}),
-          'Lines from the end. What is no number means all.'),
+          'Lines from the end, or `all`, which is the default.'),
     Field('since', schema.Type({'type': ['string', 'integer', 'null'],
                                 'pattern': f'^[0-9]*|{_SINCE_TIME}$'}),
-          'Seconds since the epoch, or UTC as `YYYY-MM-DD hh:mm:ss,f`.'))
+          'Seconds since the epoch, or UTC as `YYYY-MM-DD hh:mm:ss,f`.'),
+    Field('follow', types.BOOLEAN_EXTENDED, 'Answer with the URL of a console that shows the log '
+          'as it grows, and takes no input. Default false.', since='1.41'))
 
 EXECUTE = schema.Schema(
     'query_execute',

@@ -7,7 +7,6 @@ import urllib.parse
 
 from zun.compute import streams
 from zun.console import tickets
-from zun.container import streams as container_streams
 from zun.db import clock
 from zun.db import engine as db_engine
 from zun.db import models_console
@@ -106,9 +105,7 @@ class TestTerminal(base.ConsoleTestCase):
     def test_log_is_read_only(self):
         container = self.container(command=['sh', '-c', 'echo first; read x; echo "got $x"'],
                                    interactive=True)
-        token = streams.prepare_logs(self.node, self.context, container,
-                                     container_streams.LogWindow())
-        self.connect(self.url(token, container))
+        self.connect(self.logs_url(container))
         self.see('first')
         self.status('read only')
         self.page.type('typed\n')

@@ -37,6 +37,25 @@ class Deviation:
 Table = dict[tuple[str, int], Deviation]
 
 
+class Newest(ty.NamedTuple):
+    """The one number that stands in every answer.
+
+    :ivar recorded: newest version of the reference
+    :ivar ours: it adds ``follow`` of logs; whoever asks for an older one is answered as before
+    :ivar above: the first version that ours refuses, asked for where the reference was asked for
+        the first that it refuses
+    """
+
+    recorded: str
+    ours: str
+    above: str
+
+
+NEWEST = Newest('1.40', '1.41', '1.42')
+_VERSION = 'OpenStack-API-Version'
+_MAXIMUM = 'openstack-api-maximum-version'
+
+
 def _none(_messages: Messages) -> Messages:
     return []
 
@@ -124,8 +143,34 @@ TABLE: Table = {
 def expected_of(scenario: Json, table: Table = TABLE) -> Json:
     """A scenario with what ours does."""
     name = scenario['name']
-    steps = [_deviated(step, table.get((name, step['n']))) for step in scenario['steps']]
+    steps = [_deviated(_renumbered(step), table.get((name, step['n'])))
+             for step in scenario['steps']]
     return {**scenario, 'steps': [step for step in steps if step is not None]}
+
+
+def _renumbered(step: Json) -> Json:
+    """A step with our newest version in place of the reference's, and what is above it."""
+    if step['op'] != 'request':
+        return step
+    changed = copy.deepcopy(step)
+    asked, answered = changed['request']['headers'], changed['response'].get('headers', {})
+    if asked.get(_VERSION) == f'container {NEWEST.ours}':
+        asked[_VERSION] = f'container {NEWEST.above}'
+    if asked.get(_VERSION, '').lower() == 'container latest':
+        answered[_VERSION.lower()] = f'container {NEWEST.ours}'
+    if _MAXIMUM in answered:
+        answered[_MAXIMUM] = answered[_MAXIMUM].replace(NEWEST.recorded, NEWEST.ours)
+    _renumber(changed['response'].get('body'))
+    return changed
+
+
+def _renumber(body: ty.Any) -> None:
+    """Documents of versions, and errors that tell the range."""
+    for member in body.values() if isinstance(body, dict) else \
+            body if isinstance(body, list) else ():
+        _renumber(member)
+    if isinstance(body, dict) and body.get('max_version') == NEWEST.recorded:
+        body['max_version'] = NEWEST.ours
 
 
 def _deviated(step: Json, deviation: Deviation | None) -> Json | None:

@@ -53,7 +53,7 @@ class Sample:
 
     query: ty.Mapping[str, str] = dataclasses.field(default_factory=dict)
     body: ty.Any = None
-    version: str = '1.40'
+    version: str = '1.41'
 
 
 #: Operation -> request; an operation that is not here needs neither query nor body.
@@ -152,6 +152,10 @@ class CloudTest(world.TestCase):
         known = states.ACTIONS.get('delete_after_stop' if verb == 'delete' else verb)
         allowed = known.statuses if known else {states.RUNNING}
         status = states.RUNNING if states.RUNNING in allowed else min(allowed)
+        self.set_status(status)
+
+    def set_status(self, status: str) -> None:
+        """Give the container a status."""
         table = models.metadata.tables['container']
         with engine.writer() as session:
             session.execute(sa.update(table).values(status=status).where(
@@ -159,18 +163,19 @@ class CloudTest(world.TestCase):
 
     def call(self, operation: handler.Operation, identity: ty.Mapping[str, str],
              query: ty.Mapping[str, str] | None = None,
-             body: Json | None = None) -> webob.Response:
+             body: Json | None = None, version: str | None = None) -> webob.Response:
         """Send the request of an operation.
 
         :param query: more of the query string
         :param body: more of the body
+        :param version: in place of the sample's
         """
         sample = SAMPLES.get(operation.id, Sample())
         path = operation.path.format(**_IDENTS, container_ident=self.container)
         request = webob.Request.blank(f'/v1/{path}', method=operation.method)
         request.GET.update({**sample.query, **(query or {})})
         request.headers.update({
-            **identity, 'OpenStack-API-Version': f'container {sample.version}'})
+            **identity, 'OpenStack-API-Version': f'container {version or sample.version}'})
         if sample.body is not None:
             request.content_type = 'application/json'
             request.body = json.dumps({**sample.body, **(body or {})}).encode()

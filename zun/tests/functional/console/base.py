@@ -32,6 +32,7 @@ from zun.compute import stream_server
 from zun.compute import streams
 from zun.console import service
 from zun.container import driver
+from zun.container import streams as container_streams
 from zun.container.docker import console
 from zun.container.docker import driver as docker_driver
 from zun.tests import base
@@ -41,6 +42,7 @@ from zun.tests.functional import engine
 HOST = 'node-one'
 LOOPBACK = '127.0.0.1'
 BINARY = ['binary', 'base64']
+_ALL = container_streams.LogWindow()
 _ROOT = pathlib.Path(__file__).parents[4]
 
 
@@ -271,6 +273,11 @@ class ConsoleTestCase(base.TestCase):
         exec_id, token = streams.prepare_exec(self.node, self.context, container, command,
                                               interactive)
         return self.url(token, container, exec_id)
+
+    def logs_url(self, container: objects.Container,
+                 window: container_streams.LogWindow = _ALL) -> str:
+        return self.url(streams.prepare_logs(self.node, self.context, container, window),
+                        container)
 
     def dial(self, url: str, **options: ty.Any) -> ws_client.ClientConnection:
         return self._clients.enter_context(ws_client.connect(url, **{

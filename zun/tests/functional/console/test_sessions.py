@@ -3,12 +3,16 @@
 
 import os
 
+from oslo_messaging import conffixture
+from oslo_messaging.notify import _impl_test
+
 from zun import objects
 from zun.common import exception
 from zun.compute import streams
 from zun.console import session as console
 from zun.container import streams as container_streams
 from zun.objects import console_session
+from zun.rpc import notifications
 from zun.tests.functional import engine
 from zun.tests.functional.console import base
 
@@ -187,9 +191,7 @@ class TestSessions(base.ConsoleTestCase):
         container = self.container(command=[
             'sh', '-c', 'echo first; read line; echo "got $line"; echo err >&2; read more'],
             interactive=True)
-        token = streams.prepare_logs(self.node, self.context, container,
-                                     container_streams.LogWindow())
-        log = self.dial(self.url(token, container))
+        log = self.dial(self.logs_url(container))
         base.read_until(log, b'first\n')
         log.send(b'from the log\n')
         attached = self.dial(self.attach_url(container))
@@ -208,8 +210,7 @@ class TestSessions(base.ConsoleTestCase):
                 (container_streams.LogWindow(stderr=False), b'a\nc\n'),
                 (container_streams.LogWindow(tail=1, stderr=False), b'c\n'),
                 (container_streams.LogWindow(since='4000000000'), b'')):
-            token = streams.prepare_logs(self.node, self.context, container, window)
-            output, code, _ = base.drain(self.dial(self.url(token, container)))
+            output, code, _ = base.drain(self.dial(self.logs_url(container, window)))
             self.assertEqual((expected, 1000), (output, code))
 
     def test_page_protocol(self):
@@ -248,14 +249,29 @@ class TestSessions(base.ConsoleTestCase):
             seen += frame.decode()
         self.assertEqual(text, seen)
 
-    def test_use_is_recorded(self):
-        container = self.container()
-        self.dial(self.exec_url(container, 'true'))
+    def test_use_is_recorded_and_notified(self):
+        self.useFixture(conffixture.ConfFixture(self.CONF)).transport_url = 'fake:/'
+        self.config(group='oslo_messaging_notifications', driver=['test'])
+        notifications._notifier.cache_clear()
+        self.addCleanup(notifications._notifier.cache_clear)
+        _impl_test.reset()
+        for name, kind, url in (('attach', 'attach', self.attach_url),
+                                ('execute', 'exec', self.exec_url),
+                                ('follow_logs', 'logs', self.logs_url)):
+            container = self.shell()
+            ws = self.dial(url(container))
+            engine.wait_for('the session', lambda c=container: streams.LIVE.of(c.uuid))
+            streams.revoke(container.uuid)
+            base.drain(ws)
+            self._check_record(container, name)
+            self._check_notified(container, kind)
+
+    def _check_record(self, container: objects.Container, name: str) -> None:
         engine.wait_for('the end to be written', lambda: [
             event for event in self._events(container)
             if event.event == 'console__session' and event.finish_time])
         action = objects.ContainerAction.get_by_container_uuid(self.context, container.uuid)[0]
-        self.assertEqual(('execute', 'user', self.context.request_id),
+        self.assertEqual((name, 'user', self.context.request_id),
                          (action.action, action.user_id, action.request_id))
         used, issued = self._events(container)
         self.assertEqual(('console__session', 'Success'), (used.event, used.result))
@@ -267,6 +283,16 @@ class TestSessions(base.ConsoleTestCase):
         action = objects.ContainerAction.get_by_container_uuid(self.context, container.uuid)[0]
         events = objects.ContainerActionEvent.get_by_action(self.context, action.id)
         return sorted(events, key=lambda event: event.event)
+
+    def _check_notified(self, container: objects.Container, kind: str) -> None:
+        expected = ['console.ticket.create', 'console.session.start', 'console.session.end']
+
+        def told() -> list[dict]:
+            return [message for _, message, *_ in list(_impl_test.NOTIFICATIONS)
+                    if message['payload']['container_uuid'] == container.uuid]
+        engine.wait_for('the notifications', lambda: len(told()) == len(expected))
+        self.assertEqual(expected, [message['event_type'] for message in told()])
+        self.assertEqual({kind}, {message['payload']['kind'] for message in told()})
 
     def test_secrets_are_not_stored(self):
         container = self.shell()

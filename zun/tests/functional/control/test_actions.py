@@ -226,9 +226,12 @@ class WaitingTest(_Actions):
             self.assertEqual([('container_logs', (world.HOST, container.uuid, *told), {})],
                              self.nodes.sent)
         self.nodes.sent.clear()
-        for tail in ('some', '-1', '1.5', '\u0661'):
-            self.assertRaises(exception.InvalidValue, actions.logs, self.context, container,
-                              tail=tail)
+        for name, values in (('tail', ('some', '-1', '1.5', '\u0661', '9' * 19, '1' * 5000)),
+                             ('since', ('9' * 19, '\u0661', '2026-02-30 00:00:00,0'))):
+            for value in values:
+                error = self.assertRaises(exception.InvalidValue, actions.logs, self.context,
+                                          container, **{name: value})
+                self.assertIn(name, error.message)
         self.assertEqual('', actions.logs(self.context, container, stdout=False, stderr=False))
         self.assertEqual([], self.nodes.sent)
 
