@@ -199,7 +199,7 @@ class Client:
         address = urllib.parse.urlsplit(self._base)
         if address.scheme == 'https':
             return http.client.HTTPSConnection(address.hostname or '', address.port,
-                                               timeout=timeout, context=_ssl_context())
+                                               timeout=timeout, context=ssl_context())
         return http.client.HTTPConnection(address.hostname or '', address.port, timeout=timeout)
 
 
@@ -244,7 +244,8 @@ def _tls() -> docker.tls.TLSConfig | bool:
                                 verify=not options.api_insecure)
 
 
-def _ssl_context() -> ssl.SSLContext:
+def ssl_context() -> ssl.SSLContext:
+    """What a connection of its own to an engine behind TLS needs, by the options of [docker]."""
     options = CONF.docker
     context = ssl.create_default_context(cafile=options.ca_file)
     if options.api_insecure:

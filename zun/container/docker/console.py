@@ -39,8 +39,6 @@ _PAUSE = 0.05
 _BEGIN = 10.0
 #: Seconds that the engine has to take the last input.
 _FLUSH = 2.0
-#: Exit codes of a command that could not be started.
-_NOT_STARTED = (126, 127)
 _NO_ANSWER = (OSError, EOFError, http.client.HTTPException, TimeoutError)
 
 
@@ -80,12 +78,10 @@ class DockerStreams(streams.Streams):
     async def create_exec(self, uuid: str, command: collections.abc.Sequence[str],
                           interactive: bool) -> str:
         name = state.engine_name(uuid)
-        body = {'Cmd': list(command), 'AttachStdin': interactive, 'AttachStdout': True,
-                'AttachStderr': True, 'Tty': interactive, 'DetachKeys': _detach_keys()}
         with errors.translated(name, uuid):
-            answer = await asyncio.to_thread(
-                self._engine.request, 'POST', f'/containers/{client.quote(name)}/exec', json=body)
-            return answer.json()['Id']
+            return await asyncio.to_thread(
+                exec_command.create, self._engine, name, list(command), AttachStdin=interactive,
+                Tty=interactive, DetachKeys=_detach_keys())
 
     async def start_exec(self, engine_id: str, interactive: bool) -> streams.Stream:
         try:
@@ -101,7 +97,7 @@ class DockerStreams(streams.Streams):
         """Engines since 25 refuse to start what does not exist, where older ones write it out."""
         with errors.translated():
             found = await self._get(f'/exec/{engine_id}/json')
-        if found['ExitCode'] not in _NOT_STARTED:
+        if found['ExitCode'] not in exec_command.NOT_STARTED:
             raise errors.translate(refusal)
         reader = asyncio.StreamReader()
         reader.feed_data(f'{errors.readable(refusal.message)}\r\n'.encode())
@@ -155,7 +151,7 @@ async def _dial(engine: client.Client,
     address = engine.connection(limit)
     if isinstance(address, http.client.HTTPSConnection):
         return await asyncio.open_connection(address.host, address.port,
-                                             ssl=client._ssl_context())
+                                             ssl=client.ssl_context())
     await asyncio.to_thread(address.connect)
     address.sock.setblocking(False)
     return await asyncio.open_connection(sock=address.sock)
@@ -294,7 +290,7 @@ def _end(engine: client.Client, exec_id: str) -> None:
     _hang_up(found['Pid'], found['ContainerID'])
     if _wait(engine, exec_id, _AFTER_HANGUP) is not None:
         with contextlib.suppress(exception.Conflict):  # it ended with its container
-            exec_command._kill(engine, found['ContainerID'], exec_id)
+            exec_command.kill(engine, found['ContainerID'], exec_id)
 
 
 def _wait(engine: client.Client, exec_id: str, seconds: float) -> dict[str, ty.Any] | None:

@@ -22,7 +22,7 @@ LOG = logging.getLogger(__name__)
 #: the background may hold its output open.
 _SILENCE = 0.25
 #: Exit codes of a command that could not be started.
-_NOT_STARTED = (126, 127)
+NOT_STARTED = (126, 127)
 
 
 def run(engine: client.Client, name: str, command: str, limit: float) -> tuple[str, int]:
@@ -46,7 +46,7 @@ def run(engine: client.Client, name: str, command: str, limit: float) -> tuple[s
         ended = _collect(engine, sock, exec_id, output, deadline)
     code = _exit_code(engine, exec_id, deadline) if ended else None
     if code is None:
-        _kill(engine, name, exec_id)
+        kill(engine, name, exec_id)
         raise exception.Conflict(
             f'Timeout on executing command: {command} (limit {limit:g} seconds)')
     return output.text(), code
@@ -128,7 +128,7 @@ def _exit_code(engine: client.Client, exec_id: str, deadline: float) -> int | No
 def _refused(engine: client.Client, exec_id: str, refusal: errors.Refusal) -> tuple[str, int]:
     """Engines since 25 refuse to start what does not exist, where older ones write it out."""
     code = _inspect(engine, exec_id)['ExitCode']
-    if code in _NOT_STARTED:
+    if code in NOT_STARTED:
         return f'{errors.readable(refusal.message)}\n', code
     raise refusal
 
@@ -143,8 +143,11 @@ def _inspect(engine: client.Client, exec_id: str) -> dict[str, ty.Any]:
         raise
 
 
-def _kill(engine: client.Client, name: str, exec_id: str) -> None:
-    """End the command with all that it started."""
+def kill(engine: client.Client, name: str, exec_id: str) -> None:
+    """End a command with all that it started.
+
+    :raises Conflict: it ended with its container
+    """
     found = _inspect(engine, exec_id)
     if not found['Pid']:
         return
