@@ -130,7 +130,7 @@ zun_ready() {
 }
 control_zun() { # stop|kill|start [api|scheduler|wsproxy|nodes]...: what a test does to the services
     local verb=$1 name; shift
-    NODES_SINCE=$(sql -N -e 'select utc_timestamp()')
+    [ "$verb" != start ] || NODES_SINCE=$(sql -N -e 'select utc_timestamp()')
     for name in $(service_names "$@"); do
         case $verb in
         start) if alive "$name"; then NODES_SINCE=; else start_service "$name"; fi ;;

@@ -15,6 +15,10 @@ import fixtures
 from websockets.sync import client as ws_client
 
 _NAMES = ('chromium', 'chromium-browser', 'google-chrome')
+#: It asks nobody but the page, and keeps nothing.
+_FLAGS = ('--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+          '--disable-background-networking', '--disable-component-update', '--disable-sync',
+          '--disable-dev-shm-usage', '--window-size=900,600')
 
 
 class Page(fixtures.Fixture):
@@ -34,8 +38,7 @@ class Page(fixtures.Fixture):
             raise unittest.SkipTest('no chromium')
         profile = self.useFixture(fixtures.TempDir()).path
         process = subprocess.Popen(
-            [program, '--headless=new', '--no-sandbox', '--disable-gpu', '--no-first-run',
-             '--disable-dev-shm-usage', '--window-size=900,600', f'--user-data-dir={profile}',
+            [program, *_FLAGS, f'--user-data-dir={profile}',
              f'--remote-debugging-port={self._port}', 'about:blank'],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(process.wait)

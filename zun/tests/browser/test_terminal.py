@@ -111,6 +111,7 @@ class TestTerminal(base.ConsoleTestCase):
         self.page.type('typed\n')
         self.dial(self.attach_url(container)).send(b'meant\n')
         self.see('got meant')
+        self.status('Target closed')
 
     def test_line_mode_without_a_terminal(self):
         self.connect(self.attach_url(self.container(command=['sh'], interactive=True)))
