@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import time
 import typing as ty
-import unittest
 
 import fixtures
 from websockets.sync import client as ws_client
@@ -19,6 +18,11 @@ _NAMES = ('chromium', 'chromium-browser', 'google-chrome')
 _FLAGS = ('--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
           '--disable-background-networking', '--disable-component-update', '--disable-sync',
           '--disable-dev-shm-usage', '--window-size=900,600')
+
+
+def program() -> str | None:
+    """Where this machine has one."""
+    return next(filter(None, map(shutil.which, _NAMES)), None)
 
 
 class Page(fixtures.Fixture):
@@ -33,12 +37,9 @@ class Page(fixtures.Fixture):
         self._numbers = itertools.count(1)
 
     def _setUp(self) -> None:  # noqa: N802
-        program = next(filter(None, map(shutil.which, _NAMES)), None)
-        if program is None:
-            raise unittest.SkipTest('no chromium')
         profile = self.useFixture(fixtures.TempDir()).path
         process = subprocess.Popen(
-            [program, *_FLAGS, f'--user-data-dir={profile}',
+            [program() or _NAMES[0], *_FLAGS, f'--user-data-dir={profile}',
              f'--remote-debugging-port={self._port}', 'about:blank'],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(process.wait)

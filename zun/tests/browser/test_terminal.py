@@ -3,6 +3,7 @@
 
 import base64
 import os
+import unittest
 import urllib.parse
 
 from zun.compute import streams
@@ -18,6 +19,7 @@ _SCREEN = ("[...document.querySelectorAll('.xterm-rows > div')]"
 _STATUS = "document.getElementById('status').innerText"
 
 
+@unittest.skipUnless(chromium.program(), 'there is no Chromium')
 class TestTerminal(base.ConsoleTestCase):
     def setUp(self) -> None:
         super().setUp()
