@@ -61,6 +61,17 @@ class TestLimits(base.ConsoleTestCase):
         ws = self.dial(self.exec_url(self.container()), user_agent_header=None)
         self.assertEqual((4408, 'idle timeout'), base.drain(ws)[1:])
 
+    def test_ping_of_a_client_is_answered_and_no_sign_of_use(self):
+        self.config(group='websocket_proxy', idle_timeout=2)
+        self.serve_proxy()
+        ws = self.dial(self.exec_url(self.container()))
+        end = time.monotonic() + 30
+        with self.assertRaises(ws_exceptions.ConnectionClosed) as closed:
+            while time.monotonic() < end:
+                self.assertTrue(ws.ping().wait(10))
+                time.sleep(0.1)
+        self.assertEqual(4408, closed.exception.rcvd.code)
+
     def test_longest_session(self):
         self.config(group='websocket_proxy', max_session=1)
         self.serve_proxy()

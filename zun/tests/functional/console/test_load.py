@@ -3,6 +3,7 @@
 
 import asyncio
 import hashlib
+import itertools
 import os
 import signal
 import threading
@@ -19,6 +20,8 @@ from zun.tests.functional.console import base
 _MIB = 1 << 20
 _AMOUNT = 100
 _SESSIONS = 200
+#: Threads that the proxy's pool may have got meanwhile.
+_POOL = 8
 #: KiB that a process may grow by while 100 MiB pass.
 _FLAT = 24 << 10
 
@@ -141,10 +144,9 @@ class TestManySessions(base.ConsoleTestCase):
         self.target = self.shell()
 
     def urls(self) -> list[str]:
-        """Half of them attached, half of them commands."""
-        half = _SESSIONS // 2
-        return ([self.attach_url(self.target) for _ in range(half)]
-                + [self.exec_url(self.target) for _ in range(half)])
+        """Attached, commands and the log, in turn."""
+        kinds = itertools.cycle((self.attach_url, self.exec_url, self.logs_url))
+        return [url(self.target) for url in itertools.islice(kinds, _SESSIONS)]
 
     async def _open(self, url: str) -> ws_client.ClientConnection:
         connection = await ws_client.connect(url, proxy=None, compression=None, open_timeout=60,
@@ -170,24 +172,30 @@ class TestManySessions(base.ConsoleTestCase):
         self.wait_idle(self.target)
         engine.wait_for('files to be closed', lambda: base.open_files(os.getpid()) <= files + 20)
 
-    def warm_up(self) -> tuple[int, int]:
-        """Open files of this process and of the proxy once pools are filled."""
+    def check_proxy(self, files: int, threads: int) -> None:
+        worker = self.proxy.worker()
+        engine.wait_for('the proxy to close its files',
+                        lambda: base.open_files(worker) <= files + 4)
+        self.assertLessEqual(base.threads(worker), threads + _POOL)
+
+    def warm_up(self) -> tuple[int, int, int]:
+        """Open files of this process; files and threads of the proxy; once pools are filled."""
         base.drain(self.dial(self.exec_url(self.target, 'true')))
         self.wait_idle(self.target)
-        return base.open_files(os.getpid()), base.open_files(self.proxy.worker())
+        worker = self.proxy.worker()
+        return base.open_files(os.getpid()), base.open_files(worker), base.threads(worker)
 
     def test_ended_by_the_node(self):
-        files, theirs = self.warm_up()
+        files, *theirs = self.warm_up()
         running = base.threads(os.getpid())
         codes = asyncio.run(self._all(lambda: streams.revoke(self.target.uuid)))
         self.assertEqual([1000] * _SESSIONS, codes)
         self.check_nothing_left(files)
         self.assertLessEqual(base.threads(os.getpid()), running + 40)
-        engine.wait_for('the proxy to close its files',
-                        lambda: base.open_files(self.proxy.worker()) <= theirs + 4)
+        self.check_proxy(*theirs)
 
     def test_proxy_killed_and_restarted(self):
-        files, _ = self.warm_up()
+        files, *_ = self.warm_up()
         codes = asyncio.run(self._all(lambda: self.proxy.end(signal.SIGKILL)))
         self.assertEqual({1006, None} | set(codes), {1006, None})
         self.check_nothing_left(files)
@@ -197,7 +205,7 @@ class TestManySessions(base.ConsoleTestCase):
         base.read_until(ws, b'back=2')
 
     def test_clients_vanish(self):
-        files, _ = self.warm_up()
+        files, *theirs = self.warm_up()
 
         async def cut() -> None:
             opened = await asyncio.gather(*(self._open(url) for url in self.urls()))
@@ -207,3 +215,4 @@ class TestManySessions(base.ConsoleTestCase):
 
         asyncio.run(cut())
         self.check_nothing_left(files)
+        self.check_proxy(*theirs)
