@@ -100,7 +100,8 @@ def one_race(args: argparse.Namespace) -> None:
     books.purge()
     print(json.dumps(found))
     if found['wrong']:
-        raise SystemExit('simulate: a host is overfilled, or ledger and containers disagree')
+        raise SystemExit('\n'.join(['simulate: overfilled hosts, or wrong allocations:',
+                                    *found['wrong']]))
 
 
 _NUMBERS = {'live': 100, 'serial': 20, 'burst': 200, 'users': 8, 'idle': 66.0}

@@ -8,10 +8,12 @@ import json
 import os
 import pathlib
 import subprocess
+import uuid
 
 import fixtures
 
 from zun.tests import base
+from zun.tests.functional.lab import base as lab
 
 CREATES = int(os.environ.get('ZUN_TEST_CREATES', 60))
 NODES = int(os.environ.get('ZUN_TEST_HOSTS', 4))
@@ -32,6 +34,25 @@ class SimulateTest(base.TestCase):
         self.assertEqual(0, ended.returncode, ended.stderr)
         return ended.stdout
 
+    def other_cloud(self):
+        """A host of another cloud in the same Placement, as those of the lab are."""
+        session = lab.User('admin', 'admin').session
+        provider = str(uuid.uuid4())
+        path = f'/resource_providers/{provider}'
+
+        def send(method, path, body=None):
+            return session.request(os.environ['LAB_PLACEMENT_URL'] + path, method, json=body,
+                                   headers={'OpenStack-API-Version': 'placement 1.39'})
+
+        send('POST', '/resource_providers', {'uuid': provider, 'name': f'other-{provider}'})
+        self.addCleanup(send, 'DELETE', path)
+        send('PUT', '/traits/CUSTOM_ZUN_COMPUTE')
+        send('PUT', f'{path}/traits', {'resource_provider_generation': 0,
+                                       'traits': ['CUSTOM_ZUN_COMPUTE']})
+        send('PUT', f'{path}/inventories', {
+            'resource_provider_generation': 1,
+            'inventories': {'VCPU': {'total': 100}, 'MEMORY_MB': {'total': 100_000}}})
+
     def test_smoke(self):
         results = pathlib.Path(self.useFixture(fixtures.TempDir()).path) / 'results.json'
         self.simulate('smoke', '--results', results)
@@ -45,6 +66,7 @@ class SimulateTest(base.TestCase):
 
     def test_race_of_three_schedulers(self):
         """More creates at once than fit, with real processes and either ledger."""
+        self.other_cloud()
         for ledger in ('placement', 'local'):
             found = json.loads(self.simulate(
                 'race', ledger, f'--creates={CREATES}', f'--nodes={NODES}', f'--slots={SLOTS}'))
