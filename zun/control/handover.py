@@ -44,20 +44,21 @@ def hand_back(context: Context, container: 'objects.ContainerBase',
     """A node gives a container back that it cannot run; all else has been undone there.
 
     The host is excluded and the scheduler asked again. Once ``[scheduler]/max_attempts`` hosts have
-    failed, or the one that was asked for, the container ends in Error with this reason.
+    failed, or the one that was asked for, the container ends in Error with this reason. Its
+    allocation is given back by whoever has the container next, never by one that lost it.
 
     :param asked: the request as the node admitted it
     :param scheduler: who is told at once; None: a reaper finds it
     :returns: False: the container was somebody else's already, and nothing has changed
     """
     host, admin = container.host, context.elevated()
-    release(ledger, container.uuid)
     left = withdraw(admin, asked, host, reason, seconds=0)
     if left is None:
         LOG.info('Container %s is no longer the matter of host %s', container.uuid, host)
         return False
     LOG.info('Container %s leaves host %s: %s', container.uuid, host, reason)
     if hopeless(asked):
+        release(ledger, container.uuid)
         give_up(admin, left, asked, reason)
     elif scheduler is not None:
         with contextlib.suppress(exception.BusUnavailable, exception.PoolFull):
@@ -83,16 +84,35 @@ def take(asked: 'objects.ContainerRequest', seconds: float, **changes: ty.Any) -
     return True
 
 
+def place(asked: 'objects.ContainerRequest', host: str, seconds: float) -> bool:
+    """Put a container on a host, and keep reapers away for some seconds.
+
+    :param asked: as it was taken; with its new generation afterwards
+    :returns: False: somebody else has taken the container since, or it is gone
+    """
+    generation = asked.generation
+    try:
+        requests.place(asked.container_uuid, generation, host, seconds)
+    except (exception.Conflict, exception.ContainerNotFound):
+        return False
+    asked.stored({'generation': generation + 1})
+    return True
+
+
 def hopeless(asked: 'objects.ContainerRequest') -> bool:
     """Whether as many hosts have failed as may be tried, or the only one that is wanted."""
     return (asked.attempts >= CONF.scheduler.max_attempts
             or asked.requested_host in (asked.excluded_hosts or ()))
 
 
-def release(ledger: placement_ledger.Ledger, container_uuid: str) -> bool:
-    """Free the allocation; False leaves it to the next attempt, or to the audit."""
+def release(ledger: placement_ledger.Ledger, container_uuid: str,
+            provider: str | None = None) -> bool:
+    """Free the allocation; False leaves it to the next attempt, or to the audit.
+
+    :param provider: only if it is one of this host
+    """
     try:
-        ledger.release(container_uuid)
+        ledger.release(container_uuid, provider)
     except exception.ZunException as error:
         LOG.warning('The allocation of container %s cannot be released: %s', container_uuid,
                     error.message)

@@ -54,11 +54,14 @@ def claim(consumer_uuid: str, rp_uuid: str, amounts: Amounts, project_id: str | 
 
 
 @engine.retry
-def release(consumer_uuid: str) -> bool:
-    """Give all back; False when nothing was held."""
+def release(consumer_uuid: str, rp_uuid: str | None = None) -> bool:
+    """Give all back; False when nothing was held.
+
+    :param rp_uuid: what is held of another host than this one stays
+    """
     with engine.writer() as session:
         held = _held(session, consumer_uuid)
-        if held is None:
+        if held is None or rp_uuid not in (None, held['rp_uuid']):
             return False
         _book(session, held['rp_uuid'], {name: -held[name] for name in AMOUNTS})
         if not rows.delete(session, _HELD, _as_read(held)):

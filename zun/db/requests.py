@@ -84,6 +84,25 @@ def update(container_uuid: str, values: rows.Row,
 
 
 @engine.retry
+def place(container_uuid: str, generation: int, host: str, seconds: float) -> None:
+    """Put a container in Creating on a host, and raise the generation of its request.
+
+    :param generation: that the request has to have
+    :param seconds: from now until a reaper may look at it
+    :raises Conflict: the request has moved on, or the container has
+    :raises ContainerNotFound: it is gone
+    """
+    with engine.writer() as session:
+        containers.swap(session, container_uuid, {'host': None, 'status': states.CREATING},
+                        {'host': host, 'status_reason': None})
+        if rows.update(session, _TABLE,
+                       {'container_uuid': container_uuid, 'generation': generation},
+                       {'generation': generation + 1,
+                        'retry_at': clock.utc_now(seconds)}) is None:
+            raise exception.Conflict(f'The request of {container_uuid} has moved on.')
+
+
+@engine.retry
 def record(context: lists.Context, container_uuid: str, operation: str, args: rows.Row,
            expected_status: str | collections.abc.Collection[str | None] | None = None,
            status: str | None = None, task_state: str | None | Unset = ...,

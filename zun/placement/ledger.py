@@ -97,8 +97,11 @@ class Ledger(abc.ABC):
         """New amounts on the same host. False: no room. What was never claimed stays so."""
 
     @abc.abstractmethod
-    def release(self, consumer_uuid: str) -> None:
-        """Give all back; nothing held is success."""
+    def release(self, consumer_uuid: str, provider: str | None = None) -> None:
+        """Give all back; nothing held is success.
+
+        :param provider: not unless something of this host is held
+        """
 
     @abc.abstractmethod
     def held(self, consumer_uuid: str) -> dict[str, Resources]:

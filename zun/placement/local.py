@@ -44,8 +44,8 @@ class LocalLedger(ledger.Ledger):
             return True  # it was never claimed here: the node's own books decide
         return _book(consumer, held['rp_uuid'], resources)
 
-    def release(self, consumer_uuid: str) -> None:
-        local_allocations.release(consumer_uuid)
+    def release(self, consumer_uuid: str, provider: str | None = None) -> None:
+        local_allocations.release(consumer_uuid, provider)
 
     def held(self, consumer_uuid: str) -> dict[str, ledger.Resources]:
         row = local_allocations.get(consumer_uuid)

@@ -132,11 +132,11 @@ class PlacementLedger(ledger.Ledger):
             client.pause(attempt, 0.1)
         raise _contended(f'the resize of {consumer.uuid}')
 
-    def release(self, consumer_uuid: str) -> None:
+    def release(self, consumer_uuid: str, provider: str | None = None) -> None:
         ours: set[str] = set()
         for attempt in range(_RELEASE_TRIES):
             held = client.get_allocations(self._connection, consumer_uuid)
-            if not held.allocations:
+            if not held.allocations or provider not in (None, *held.allocations):
                 return
             ours = ours or set(held.allocations)
             if not ours >= set(held.allocations):

@@ -118,21 +118,18 @@ class Manager:
         if not fresh:
             self._ledger.release(container.uuid)  # what a host left behind
         host = self._claim(context, wanted, asked)
-        container.host, container.status_reason = host.hostname, None
-        try:
-            container.save(context, expected={'host': None, 'status': states.CREATING})
-        except (exception.Conflict, exception.ContainerNotFound):
-            self._disown(context, container.uuid, host.hostname)
-            raise _TakenUp from None
+        if not handover.place(asked, host.hostname, CONF.scheduler.reap_after):
+            self._disown(context, container.uuid, host)
+            raise _TakenUp
         LOG.info('Container %s goes to host %s', container.uuid, host.hostname)
         self._send(context, host.hostname, asked)
 
-    def _disown(self, context: Context, container_uuid: str, host: str) -> None:
-        """Free the claim of a container that was deleted or placed meanwhile."""
+    def _disown(self, context: Context, container_uuid: str, host: host_state.HostState) -> None:
+        """Free the claim of a container that was deleted or taken by another one meanwhile."""
         with contextlib.suppress(exception.ContainerNotFound):
-            if objects.Container.get_any_type(context, container_uuid).host == host:
+            if objects.Container.get_any_type(context, container_uuid).host == host.hostname:
                 return  # then the claim is that of whoever placed it
-        handover.release(self._ledger, container_uuid)
+        handover.release(self._ledger, container_uuid, host.rp_uuid)
 
     def _claim(self, context: Context, wanted: request.Request,
                asked: 'objects.ContainerRequest') -> host_state.HostState:
@@ -150,12 +147,21 @@ class Manager:
             if not choice.hosts:
                 raise _NoHost([*choice.trail, *([f'{len(refused)} filled up'] if refused else [])])
             for host in choice.hosts[:CONF.scheduler.max_attempts]:
-                if any(self._ledger.claim(wanted.consumer, candidate)
-                       for candidate in host.candidates) or not host.candidates:
+                if not host.candidates or self._take(wanted, host):
                     return host
                 refused.add(host.hostname)
                 if time.monotonic() - chosen_at > _CHOICE_AGE:
                     break
+
+    def _take(self, wanted: request.Request, host: host_state.HostState) -> bool:
+        """Claim what the container needs of a host; False: it has no room."""
+        try:
+            return any(self._ledger.claim(wanted.consumer, candidate)
+                       for candidate in host.candidates)
+        except exception.LedgerUnavailable:
+            # It may have been granted, and the answer lost.
+            handover.release(self._ledger, wanted.consumer.uuid, host.rp_uuid)
+            raise
 
     def _send(self, context: Context, host: str, asked: 'objects.ContainerRequest') -> None:
         try:
@@ -191,6 +197,7 @@ class Manager:
                        asked: 'objects.ContainerRequest') -> None:
         """Its message was lost, or who worked on it is gone: start over."""
         if handover.hopeless(asked):
+            handover.release(self._ledger, container.uuid)
             self._give_up(context, container, asked, container.status_reason or NO_HOST,
                           f'{asked.attempts} attempts')
             return

@@ -155,7 +155,7 @@ class Images:
 class Ledger:
     """Holds nothing; the scenario's scheduler does not ask it."""
 
-    def release(self, consumer_uuid: str) -> None:
+    def release(self, consumer_uuid: str, provider: str | None = None) -> None:
         pass
 
     def set_disabled(self, provider: str, disabled: bool) -> None:

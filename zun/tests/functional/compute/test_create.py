@@ -108,7 +108,6 @@ class CreateTest(base.NodeTestCase):
         self.assertEqual((1, 1, [base.HOST], False),
                          (asked.generation, asked.attempts, asked.excluded_hosts, asked.claimed))
         self.assertEqual([(container.uuid, 1)], self.scheduler.asked)
-        self.assertEqual({}, self.held(container))
         self.assertEqual([('create', None, False)], self.actions(container))
         self.assertEqual([('compute__do_container_create', 'Error')], self.events(container))
 
@@ -126,6 +125,7 @@ class CreateTest(base.NodeTestCase):
         self.assertEqual((states.ERROR, None), (container.status, container.host))
         self.assertIn('does not answer', container.status_reason)
         self.assertEqual([], self.scheduler.asked)
+        self.assertEqual({}, self.held(container))
 
     def test_what_cannot_be_undone_keeps_the_host_and_is_tried_again(self):
         self.engine.fail('create', DOWN)

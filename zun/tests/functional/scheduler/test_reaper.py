@@ -21,7 +21,7 @@ class ReapTest(test_manager.TestCase):
         container = self._stuck()
         self._reap()
         self.assertEqual('a', cloud.row(container.uuid).host)
-        self.assertEqual([('a', container.uuid, 1)], self.nodes.sent)
+        self.assertEqual([('a', container.uuid, 2)], self.nodes.sent)
         self._reap()
         self.assertEqual(1, len(self.nodes.sent))
 
@@ -74,9 +74,9 @@ class ReapTest(test_manager.TestCase):
                 self.schedule_claim(container, a)
             self._reap()
             self.assertEqual('b', cloud.row(container.uuid).host)
-            self.assertEqual(('b', container.uuid, 2), self.nodes.sent[-1])
+            self.assertEqual(('b', container.uuid, 3), self.nodes.sent[-1])
             asked = cloud.request(container.uuid)
-            self.assertEqual(([host], 1, 2), (asked.excluded_hosts, asked.attempts,
+            self.assertEqual(([host], 1, 3), (asked.excluded_hosts, asked.attempts,
                                               asked.generation))
         self.assertEqual({}, self.books.allocations_on(a))
 
@@ -165,11 +165,10 @@ class HandBackTest(test_manager.TestCase):
         left, request = cloud.row(container.uuid), cloud.request(container.uuid)
         self.assertEqual((None, None, 'Creating', 'Create failed: no room'),
                          (left.host, left.task_state, left.status, left.status_reason))
-        self.assertEqual((2, 1, [first], False), (
+        self.assertEqual((3, 1, [first], False), (
             request.generation, request.attempts, request.excluded_hosts, request.claimed))
-        self.assertEqual({}, self.books.held(container.uuid))
-        self.assertEqual([(container.uuid, 2)], self.scheduler.sent)
-        placed = self.schedule(container, 2)
+        self.assertEqual([(container.uuid, 3)], self.scheduler.sent)
+        placed = self.schedule(container, 3)
         self.assertEqual({first, placed.host}, set('ab'))
         self.assertIsNone(placed.status_reason)
 
@@ -183,7 +182,7 @@ class HandBackTest(test_manager.TestCase):
     def test_no_other_host_says_what_was_wrong_with_the_last(self):
         container, asked = self._on_a(excluded_hosts=['a'])
         self._hand_back(container, asked)
-        left = self.schedule(container, 2)
+        left = self.schedule(container, 3)
         self.assertEqual('There are not enough hosts available. The last one failed: '
                          'Create failed: no room', left.status_reason)
 
@@ -194,7 +193,7 @@ class HandBackTest(test_manager.TestCase):
         self.assertEqual(('Error', 'Create failed: no room', None, None),
                          (left.status, left.status_reason, left.host, left.task_state))
         self.assertEqual('Error', self.details(container.uuid)[0])
-        self.assertEqual([], self.scheduler.sent)
+        self.assertEqual(([], {}), (self.scheduler.sent, self.books.held(container.uuid)))
 
     def test_the_only_host_that_was_wanted(self):
         container, asked = self._on_a(requested_host='a')
@@ -214,18 +213,44 @@ class HandBackTest(test_manager.TestCase):
         now.save()
         self.assertFalse(self._hand_back(deleting, asked))
         gone, asked = self._on_a()
+        self.books.release(gone.uuid)  # as the delete does
         gone.destroy()
         self.assertFalse(self._hand_back(gone, asked))
         self.assertEqual([], self.scheduler.sent)
 
+    def test_lost_to_another_host_its_allocation_is_left_alone(self):
+        """A reaper has taken the container away, and another host has it, when this one fails."""
+        container, asked = self._on_a()
+        first = container.host
+        asked.claimed = False
+        asked.save()
+        service = objects.ZunService.get_by_host_and_binary(cloud.ADMIN, first, 'zun-compute')
+        service.disabled = True
+        service.save()
+        cloud.due_in(container.uuid, -1)
+        self.manager().reap()
+        self.assertFalse(self._hand_back(container, asked))
+        moved = cloud.row(container.uuid)
+        node = objects.ComputeNode.get_by_name(cloud.ADMIN, moved.host)
+        self.assertEqual({first, moved.host}, set('ab'))
+        self.assertEqual([node.rp_uuid], list(self.books.held(container.uuid)))
+
+    def test_crash_before_the_allocation_was_given_back(self):
+        container, asked = self._on_a(attempts=2)
+        handover.withdraw(cloud.ADMIN, asked, container.host, 'no room', seconds=0)
+        cloud.due_in(container.uuid, -1)
+        self.manager().reap()
+        self.assertEqual(('Error', {}), (cloud.row(container.uuid).status,
+                                         self.books.held(container.uuid)))
+
     def test_ledger_that_is_down_is_tried_again_by_the_scheduler(self):
         class Down(type(self.books)):
-            def release(self, consumer_uuid):
+            def release(self, consumer_uuid, provider=None):
                 raise test_manager.exception.LedgerUnavailable(reason='x')
 
         container, asked = self._on_a()
         handover.hand_back(cloud.user(), container, asked, None, Down(), 'x')
         self.assertNotEqual({}, self.books.held(container.uuid))
-        placed = self.schedule(container, 2)
+        placed = self.schedule(container, 3)
         self.assertEqual(1, len(self.books.held(container.uuid)))
         self.assertNotEqual(container.host, placed.host)
