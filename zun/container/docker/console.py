@@ -35,8 +35,6 @@ _DETACH_KEYS = 24
 _AFTER_EOF = 0.5
 _AFTER_HANGUP = 3.0
 _PAUSE = 0.05
-#: Seconds after which a command that has not begun is taken for one that never will.
-_BEGIN = 10.0
 #: Seconds that the engine has to take the last input.
 _FLUSH = 2.0
 _NO_ANSWER = (OSError, EOFError, http.client.HTTPException, TimeoutError)
@@ -306,7 +304,7 @@ def _wait(engine: client.Client, exec_id: str, seconds: float) -> dict[str, ty.A
         waited = time.monotonic() - began
         if waited > seconds and found['Pid']:
             return found
-        if waited > _BEGIN:
+        if waited > exec_command.BEGIN:
             return None
         time.sleep(_PAUSE)
 

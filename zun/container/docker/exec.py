@@ -21,6 +21,9 @@ LOG = logging.getLogger(__name__)
 #: Seconds of silence after which the engine is asked whether the command ended: what it left in
 #: the background may hold its output open.
 _SILENCE = 0.25
+#: Seconds after which a command that has not begun is taken for one that never will.
+BEGIN = 10.0
+_PAUSE = 0.05
 #: Exit codes of a command that could not be started.
 NOT_STARTED = (126, 127)
 
@@ -143,12 +146,22 @@ def _inspect(engine: client.Client, exec_id: str) -> dict[str, ty.Any]:
         raise
 
 
+def _begun(engine: client.Client, exec_id: str) -> dict[str, ty.Any]:
+    """The engine's view of a command that it may still be about to begin."""
+    end = time.monotonic() + BEGIN
+    while True:
+        found = _inspect(engine, exec_id)
+        if found['Pid'] or found['ExitCode'] is not None or time.monotonic() > end:
+            return found
+        time.sleep(_PAUSE)
+
+
 def kill(engine: client.Client, name: str, exec_id: str) -> None:
     """End a command with all that it started.
 
     :raises Conflict: it ended with its container
     """
-    found = _inspect(engine, exec_id)
+    found = _begun(engine, exec_id)
     if not found['Pid']:
         return
 

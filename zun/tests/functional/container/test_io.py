@@ -11,6 +11,7 @@ from zun.common import exception
 from zun.common import states
 from zun.container.docker import client
 from zun.container.docker import errors
+from zun.container.docker import exec as exec_command
 from zun.container.docker import processes
 from zun.container.docker import streams
 from zun.tests.functional import engine
@@ -81,6 +82,17 @@ class TestExecute(base.DriverTestCase):
             self.assertIsInstance(each.exception(), exception.Conflict)
         self.assertEqual(['sleep 1000'], self._processes())
         self.assertEqual(('', 0), self.execute('true'))
+
+    def test_kill_of_what_is_about_to_begin(self):
+        """A busy engine may begin a command after its limit."""
+        api, name = client.Client(), f'zun-{self.container.uuid}'
+        ident = exec_command.create(api, name, ['sleep', '104'])
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            killing = pool.submit(exec_command.kill, api, name, ident)
+            self.assertRaises(TimeoutError, killing.result, 0.5)
+            self.engine.api.exec_start(ident, detach=True)
+            killing.result(20)
+        self.assertEqual(['sleep 1000'], self._processes())
 
     def test_limit_kills_what_ignores_the_end_of_its_output(self):
         self.config(group='docker', execute_timeout=1)
