@@ -41,7 +41,8 @@ class Newest(ty.NamedTuple):
     """The one number that stands in every answer.
 
     :ivar recorded: newest version of the reference
-    :ivar ours: it adds ``follow`` of logs; whoever asks for an older one is answered as before
+    :ivar ours: one more, for ``follow`` of logs: it must be in a version of its own, so that
+        whoever asks for an older one is answered as before
     :ivar above: the first version that ours refuses, asked for where the reference was asked for
         the first that it refuses
     """
