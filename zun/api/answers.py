@@ -269,7 +269,10 @@ SCHEMAS: dict[str, Schema] = {
     'image': members({
         'uuid': UUID, 'links': _LINKS, 'image_id': or_null(TEXT), 'repo': TEXT,
         'tag': or_null(TEXT), 'size': or_null(TEXT), 'project_id': or_null(TEXT),
-        'host': or_null(TEXT)}),
+        'host': or_null(TEXT),
+        'status': {**or_null(TEXT), 'description': 'Pulling, Available or Error. Since 1.41.'},
+        'status_reason': {**or_null(TEXT), 'description': 'Why the last pull failed. Since 1.41.'},
+        }, optional=['status', 'status_reason']),
     'images': page('images', 'image'),
     'search_results': listed(OBJECT),
     'host': members({

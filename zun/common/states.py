@@ -27,6 +27,10 @@ STATUSES = (ERROR, RUNNING, STOPPED, PAUSED, UNKNOWN, CREATING, CREATED, DELETED
 #: Statuses of an operation under way: the engine's view does not overwrite them.
 TRANSITIONAL = frozenset({CREATING, DELETING, REBUILDING})
 
+#: Statuses of an image on a host; the third is ERROR.
+PULLING = 'Pulling'
+AVAILABLE = 'Available'
+
 IMAGE_PULLING = 'image_pulling'
 CONTAINER_CREATING = 'container_creating'
 CONTAINER_STARTING = 'container_starting'

@@ -10,6 +10,7 @@ from zun import objects
 from zun.common import context as zun_context
 from zun.common import exception
 from zun.common import image_name
+from zun.common import states
 import zun.conf
 from zun.control import clients
 
@@ -22,7 +23,7 @@ _REFERENCE_ERRORS = (exception.ReferenceInvalidFormat, exception.NameEmpty,
 
 
 def pull(context: Context, values: dict[str, ty.Any]) -> 'objects.Image':
-    """Have a host fetch an image.
+    """Have a host fetch an image; one whose last pull failed is fetched again.
 
     :param values: repo, host (name or uuid), image_id, size; a tag is part of repo
     :raises InvalidValue: there is no such host
@@ -34,12 +35,32 @@ def pull(context: Context, values: dict[str, ty.Any]) -> 'objects.Image':
     image = objects.Image(
         context, uuid=uuidutils.generate_uuid(), project_id=context.project_id,
         user_id=context.user_id, repo=repo, tag=tag, host=host,
-        image_id=values.get('image_id'), size=values.get('size'))
-    image.pull(context)
+        image_id=values.get('image_id'), size=values.get('size'), status=states.PULLING)
+    try:
+        image.pull(context)
+    except exception.ImageAlreadyExists:
+        failed = objects.Image.list(context, filters={
+            'repo': repo, 'tag': tag, 'host': host, 'status': states.ERROR})
+        if not failed:
+            raise
+        return _pull_again(context, failed[0])
     try:
         clients.get().compute.image_pull(context, host, image.uuid)
     except exception.ZunException:
         image.destroy()
+        raise
+    return image
+
+
+def _pull_again(context: Context, image: 'objects.Image') -> 'objects.Image':
+    image.status, reason = states.PULLING, image.status_reason
+    image.status_reason = None
+    image.save(context)
+    try:
+        clients.get().compute.image_pull(context, image.host, image.uuid)
+    except exception.ZunException:
+        image.status, image.status_reason = states.ERROR, reason
+        image.save(context)
         raise
     return image
 

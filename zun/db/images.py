@@ -10,7 +10,7 @@ from zun.db import models
 from zun.db import rows
 
 _TABLE = models.image
-_FILTERS = frozenset({'repo', 'project_id', 'user_id', 'size', 'host', 'tag'})
+_FILTERS = frozenset({'repo', 'project_id', 'user_id', 'size', 'host', 'tag', 'status'})
 
 
 def _missing(uuid: str) -> Exception:

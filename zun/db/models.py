@@ -164,6 +164,8 @@ image = sa.Table(
     sa.Column('tag', sa.String(255)),
     sa.Column('size', sa.String(255)),
     sa.Column('host', sa.String(255)),
+    sa.Column('status', sa.String(20)),
+    sa.Column('status_reason', columns.Remark),
     sa.UniqueConstraint('repo', 'tag', 'host', name='uniq_image0repotaghost'),
     sa.Index('ix_image_project_id', 'project_id'),
 )

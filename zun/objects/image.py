@@ -16,7 +16,7 @@ Context = versioned.Context
 class Image(versioned.Persistent):
     """One image on one host."""
 
-    VERSION = '1.2'
+    VERSION = '1.3'
     fields = {
         'id': fields.IntegerField(),
         'uuid': fields.UUIDField(nullable=True),
@@ -27,6 +27,8 @@ class Image(versioned.Persistent):
         'tag': fields.StringField(nullable=True),
         'size': fields.StringField(nullable=True),
         'host': fields.StringField(nullable=True),
+        'status': fields.StringField(nullable=True),
+        'status_reason': fields.StringField(nullable=True),
     }
 
     def pull(self, context: Context) -> None:
@@ -55,7 +57,7 @@ class Image(versioned.Persistent):
              filters: lists.Filters | None = None) -> 'list[Image]':
         """A page of the images that the caller may see, in one query.
 
-        :param filters: of repo, tag, host, size, project_id, user_id; a list means any of them
+        :param filters: of repo, tag, host, size, status, project_id, user_id; a list means any of them
         :raises ImageNotFound: the marker
         :raises InvalidParameterValue: a column to sort by or a filter that does not exist
         """

@@ -18,10 +18,10 @@ Json = dict[str, ty.Any]
 @handler.operation('images.list', 'GET', 'images', summary='List images',
                    policy='image:get_all', parameters=paging.PARAMETERS, answer='images')
 def index(call: handler.Call) -> Json:
-    page = paging.parse_page(call.query, views.FIELDS)
+    page = paging.parse_page(call.query, views.names(call.version))
     found = objects.Image.list(call.context, **page.as_dict())
     return paging.envelope(call, views.COLLECTION, page,
-                           [views.show(image, call.host_url) for image in found])
+                           [views.show(image, call.host_url, call.version) for image in found])
 
 
 @handler.operation('images.create', 'POST', 'images', summary='Pull an image to a host',
@@ -30,13 +30,13 @@ def index(call: handler.Call) -> Json:
 def create(call: handler.Call) -> Json:
     image = control.pull(call.context, call.values)
     call.location = links.url(call.host_url, views.COLLECTION, image.uuid)
-    return views.show(image, call.host_url)
+    return views.show(image, call.host_url, call.version)
 
 
 @handler.operation('images.show', 'GET', 'images/{image_uuid}', summary='Show an image',
                    find=lookup.image, policy='image:get_one', answer='image')
 def show(call: handler.Call, image: objects.Image) -> Json:
-    return views.show(image, call.host_url)
+    return views.show(image, call.host_url, call.version)
 
 
 @handler.operation('images.delete', 'DELETE', 'images/{image_uuid}',

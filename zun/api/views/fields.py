@@ -4,6 +4,7 @@
 import collections.abc
 import datetime
 
+from zun.api import microversions
 from zun.common import context as zun_context
 from zun.common import policy
 
@@ -17,6 +18,15 @@ def hidden(context: zun_context.RequestContext, prefix: str,
     rules = {name: f'{prefix}:{name}' for name in names}
     return frozenset(name for name, rule in rules.items()
                      if policy.exists(rule) and not policy.allowed(context, rule))
+
+
+def known(since: collections.abc.Mapping[str, str],
+          version: microversions.Version) -> list[str]:
+    """The fields that a version shows, of some that came after 1.40.
+
+    :param since: field -> first version that shows it
+    """
+    return [name for name, first in since.items() if microversions.parse(first) <= version]
 
 
 def time(value: datetime.datetime | None) -> str | None:

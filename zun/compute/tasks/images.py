@@ -11,7 +11,9 @@ from zun import objects
 from zun.common import context as zun_context
 from zun.common import exception
 from zun.common import failpoints
+from zun.common import states
 from zun.compute import node as compute_node
+from zun.compute import observation
 from zun.compute import task
 from zun.image import driver as image_driver
 from zun.image import flights
@@ -105,19 +107,20 @@ def _go_on(job: task.Job, then: Then, image: str | None, error: Exception | None
 
 
 def pull(node: compute_node.Node, context: zun_context.RequestContext, uuid: str) -> None:
-    """Fetch an image that an administrator asked for, and record its id and size."""
-    node.pulls.submit(uuid, _pull, node, context.elevated(), uuid)
+    """Fetch an image that an administrator asked for, and record its id and size, or why not."""
+    admin = context.elevated()
+    try:
+        node.pulls.submit(uuid, _pull, node, admin, uuid)
+    except exception.PoolFull as error:
+        _failed(admin, uuid, error)
 
 
 def resume(node: compute_node.Node) -> None:
     """Fetch at the start of the agent what was asked for and is not recorded as there."""
     context = zun_context.get_admin_context()
     for image in objects.Image.list(context, filters={'host': node.host}):
-        if not image.image_id:
-            try:
-                pull(node, context, image.uuid)
-            except exception.PoolFull:
-                LOG.warning('Image %s is left to the next start', image.uuid)
+        if image.status != states.AVAILABLE:
+            pull(node, context, image.uuid)
 
 
 def _reference(image: 'objects.Image') -> str:
@@ -135,12 +138,14 @@ def _pull(node: compute_node.Node, context: zun_context.RequestContext, uuid: st
     context.update_store()
     try:
         image = objects.Image.get_by_uuid(context, uuid)
+        image.status, image.status_reason = states.PULLING, None
+        image.save(context)
         failpoints.hit('image_pull.begun')
         _bring(node, context, uuid, _source(image),
                image_driver.Wanted(_reference(image), image_driver.ALWAYS),
                functools.partial(_pulled, node, context, image))
     except exception.ZunException as error:
-        LOG.warning('Image %s cannot be pulled: %s', uuid, error.message)
+        _failed(context, uuid, error)
 
 
 def _pulled(node: compute_node.Node, context: zun_context.RequestContext,
@@ -151,10 +156,22 @@ def _pulled(node: compute_node.Node, context: zun_context.RequestContext,
             raise error or exception.ImageNotFound(image=_reference(image))
         facts = node.engine.image_info(found)
         image.image_id, image.size = facts['image_id'], str(facts['size'])
+        image.status = states.AVAILABLE
         image.save(context)
         failpoints.hit('image_pull.saved')
     except Exception as trouble:  # noqa: BLE001 - others wait for the same image
-        LOG.warning('Image %s cannot be pulled: %s', image.uuid, trouble)
+        _failed(context, image.uuid, trouble)
+
+
+def _failed(context: zun_context.RequestContext, uuid: str, error: Exception) -> None:
+    """Let the row say why the image is not there."""
+    LOG.warning('Image %s cannot be pulled: %s', uuid, error)
+    try:
+        image = objects.Image.get_by_uuid(context, uuid)
+        image.status, image.status_reason = states.ERROR, observation.reason('Pull', error)
+        image.save(context)
+    except exception.ZunException as trouble:
+        LOG.info('Image %s cannot be marked as failed: %s', uuid, trouble.message)
 
 
 def delete(node: compute_node.Node, context: zun_context.RequestContext, uuid: str) -> None:

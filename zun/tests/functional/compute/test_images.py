@@ -16,6 +16,7 @@ from zun.compute import image_gc
 from zun.compute import image_usage
 from zun.compute import manager
 from zun.compute import operations
+from zun.compute.tasks import images
 from zun.tests.functional import docker_registry
 from zun.tests.functional import engine as real
 from zun.tests.functional.compute import base
@@ -129,14 +130,45 @@ class ImageRowTest(base.NodeTestCase):
 
     def test_size_and_id(self):
         found = self.pulled(self.image())
-        self.assertEqual((self.engine.find_image('a/b:1'), str(1 << 20)),
-                         (found.image_id, found.size))
+        self.assertEqual((self.engine.find_image('a/b:1'), str(1 << 20), states.AVAILABLE, None),
+                         (found.image_id, found.size, found.status, found.status_reason))
 
-    def test_failure_leaves_the_row_without_an_id(self):
+    def test_failure_shows_in_the_row(self):
         self.engine.missing.add('a/b')
-        self.assertIsNone(self.pulled(self.image()).image_id)
+        found = self.pulled(self.image())
+        self.assertEqual(
+            (None, states.ERROR, 'Pull failed: Image a/b:1 could not be found.'),
+            (found.image_id, found.status, found.status_reason))
         self.engine.missing.clear()
-        self.assertIsNotNone(self.pulled(objects.Image.list(self.admin)[0]).image_id)
+        found = self.pulled(found)
+        self.assertIsNotNone(found.image_id)
+        self.assertEqual((states.AVAILABLE, None), (found.status, found.status_reason))
+
+    def test_name_that_is_none(self):
+        found = self.pulled(self.image('A B'))
+        self.assertEqual(states.ERROR, found.status)
+        self.assertIn('Pull failed: ', found.status_reason)
+
+    def test_full_queue(self):
+        self.node.pulls.shutdown(5)
+        found = self.pulled(self.image())
+        self.assertEqual((states.ERROR, 'Pull failed: Too much work is waiting (image-pull).'),
+                         (found.status, found.status_reason))
+
+    def test_start_of_the_agent(self):
+        """What is there is left alone, all else is fetched."""
+        rows = {status: self.image(repo) for repo, status in (
+            ('a', states.PULLING), ('b', states.ERROR), ('c', states.AVAILABLE))}
+        for status, row in rows.items():
+            row.status, row.image_id = status, 'of old'
+            row.save()
+        images.resume(self.node)
+        for row in rows.values():
+            real.wait_for('the pull', lambda row=row: not self.node.pulls.busy(row.uuid))
+        found = {row.repo: row for row in objects.Image.list(self.admin)}
+        self.assertEqual([states.AVAILABLE] * 3, [row.status for row in found.values()])
+        self.assertEqual([False, False, True], [found[repo].image_id == 'of old'
+                                                for repo in 'abc'])
 
     def deleted(self, row):
         self.manager.image_delete(self.context, row.uuid)

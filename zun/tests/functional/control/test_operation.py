@@ -9,6 +9,7 @@ import testscenarios
 from zun import objects
 from zun.common import context as zun_context
 from zun.common import exception
+from zun.common import states
 from zun.control import containers
 from zun.control import images
 from zun.control import networks
@@ -217,6 +218,23 @@ class ImagesTest(world.TestCase):
                  ({**values, 'repo': 'a..b'}, exception.ReferenceInvalidFormat))
         for given, expected in table:
             self.assertRaises(expected, images.pull, self.administrator, given)
+
+    def test_what_failed_is_pulled_again(self):
+        values = {'repo': 'nginx', 'host': world.HOST}
+        image = images.pull(self.administrator, values)
+        self.assertEqual((states.PULLING, None), (image.status, image.status_reason))
+        image.status, image.status_reason = states.ERROR, 'no such image'
+        image.save()
+        self.nodes.answers['image_pull'] = exception.BusUnavailable(reason='x')
+        self.assertRaises(exception.BusUnavailable, images.pull, self.administrator, values)
+        row = objects.Image.list(self.admin)[0]
+        self.assertEqual((states.ERROR, 'no such image'), (row.status, row.status_reason))
+        del self.nodes.answers['image_pull']
+        again = images.pull(self.administrator, values)
+        self.assertEqual((image.uuid, states.PULLING, None),
+                         (again.uuid, again.status, again.status_reason))
+        self.assertEqual(('image_pull', (world.HOST, image.uuid), {}), self.nodes.sent[-1])
+        self.assertRaises(exception.ImageAlreadyExists, images.pull, self.administrator, values)
 
     def test_bus_down(self):
         self.nodes.answers['image_pull'] = exception.BusUnavailable(reason='x')

@@ -144,6 +144,12 @@ class TestAdoption(testscenarios.WithScenarios, base.TestCase):
                              .process_bind_param(node.numa_topology.to_column(), None))
             self.assertEqual(row['pci_stats'] is None, node.pci_device_pools is None)
 
+    def test_images(self) -> None:
+        wanted = {row['uuid']: 'Available' if row['image_id'] else 'Pulling'
+                  for row in self.before['image']}
+        self.assertEqual(wanted, {image.uuid: image.status
+                                  for image in objects.Image.list(self.admin)})
+
     def test_network_host(self) -> None:
         expected = 'node1' if self.revision == '3f2b36231bee' else None
         self.assertEqual(expected, objects.ZunNetwork.list(self.admin)[0].host)

@@ -22,7 +22,7 @@ load_tests = testscenarios.load_tests_apply_scenarios
 CHAIN = ['f979327df44b', '3f2b36231bee', 'query_indexes', 'unique_quotas', 'quota_usages_key',
          'unique_hostname', 'registry_password_text', 'container_request', 'local_allocation',
          'embedded_network', 'console_session', 'local_provider',
-         'network_host_index']
+         'network_host_index', 'image_status']
 UPSTREAM_HEAD = '3f2b36231bee'
 
 

@@ -32,7 +32,8 @@ _ID = _column('id', 'int(11)', nullable=False, auto=True)
 OUR_COLUMNS = {'container': [
     _column('effective_command', 'text'), _column('effective_entrypoint', 'text'),
     _column('exit_code', 'int(11)'), _column('finished_at', 'datetime'),
-    _column('health', 'varchar(16)')]}
+    _column('health', 'varchar(16)')],
+    'image': [_column('status', 'varchar(20)'), _column('status_reason', 'text')]}
 
 #: Indexes that ours add to upstream's tables: table -> name -> columns.
 OUR_INDEXES = {

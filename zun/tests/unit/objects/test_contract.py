@@ -23,9 +23,10 @@ ADDED = {
         'effective_command': 'List<String>?', 'effective_entrypoint': 'List<String>?',
         'exit_code': 'Integer?', 'finished_at': 'DateTime?', 'health': 'String?'}),
     'ContainerActionEvent': {'details': 'String?'},
+    'Image': {'status': 'String?', 'status_reason': 'String?'},
 }
 VERSIONS = {'Container': '1.45', 'Capsule': '1.5', 'CapsuleContainer': '1.5',
-            'CapsuleInitContainer': '1.5', 'ContainerActionEvent': '1.1'}
+            'CapsuleInitContainer': '1.5', 'ContainerActionEvent': '1.1', 'Image': '1.3'}
 
 #: Objects of ours.
 NEW = {'ContainerRequest'}
@@ -44,7 +45,7 @@ FINGERPRINTS = {
     'ContainerRequest': '1.0-26ba1dd9b3f037d5e7b82805f1c22db3',
     'Cpuset': '1.0-06c4e6335683c18b87e2e54080f8c341',
     'ExecInstance': '1.0-861d7cfe9f0ed7dde5d69f468f1aeecc',
-    'Image': '1.2-e525682aa1a5188b7b544bcfdbe79419',
+    'Image': '1.3-d47a8e6df0d3e56a145a4b5213e36a06',
     'NUMANode': '1.0-6da86e2dd7f28253e2b9ac60c002ea8f',
     'NUMATopology': '1.0-b54086eda7e4b2e6145ecb6ee2c925ab',
     'PciDevice': '1.1-e03c35aed704ff0493ed6400576d6fb3',
