@@ -22,6 +22,7 @@ from stevedore import exception as exceptions
 
 from zun import objects
 from zun.common import exception
+from zun.common import transfers
 import zun.conf
 from zun.container import streams
 from zun.network import driver as network_driver
@@ -298,10 +299,19 @@ class ContainerDriver(abc.ABC):
 
     @abc.abstractmethod
     def pull_image(self, name: str, tag: str, username: str | None = None,
-                   password: str | None = None) -> str:
+                   password: str | None = None,
+                   transfer: transfers.Transfer | None = None) -> str:
         """Fetch an image and return its id.
 
+        :param transfer: gets how far it is, and may be cancelled
         :raises ImageNotFound: the registry has none of this name, or it needs credentials
+        """
+
+    @abc.abstractmethod
+    def check_image(self, image: str) -> None:
+        """See that containers of an image can run here.
+
+        :raises Invalid: it is for another operating system or architecture
         """
 
     @abc.abstractmethod

@@ -21,6 +21,7 @@ from oslo_utils import uuidutils
 from zun import objects
 from zun.common import exception
 from zun.common import states
+from zun.common import transfers
 import zun.conf
 from zun.container import capsule
 from zun.container import driver
@@ -340,13 +341,17 @@ class FakeDriver(driver.ContainerDriver, capsule.CapsuleDriver):
             return reference if known else self._images.get(reference)
 
     def pull_image(self, name: str, tag: str, username: str | None = None,
-                   password: str | None = None) -> str:
+                   password: str | None = None,
+                   transfer: transfers.Transfer | None = None) -> str:
         self._enter('pull_image')
         if name in self.missing:
             raise exception.ImageNotFound(image=f'{name}:{tag}')
         with self._lock:
             fresh = f'sha256:{uuidutils.generate_uuid(dashed=False)}'
             return self._images.setdefault(f'{name}:{tag}', fresh)
+
+    def check_image(self, image: str) -> None:
+        self._enter('check_image', 0.0)
 
     def image_info(self, reference: str) -> dict[str, ty.Any]:
         found = self.find_image(reference)

@@ -288,6 +288,14 @@ def update(uuid: str, values: rows.Row, expected: rows.Expected | None = None,
 
 
 @engine.retry
+def tell_pull(uuids: collections.abc.Collection[str], detail: str | None) -> None:
+    """Let those that still wait for their image say how far it is; None: nothing more."""
+    with engine.writer() as session:
+        rows.update(session, _TABLE, {'uuid': list(uuids), 'task_state': states.IMAGE_PULLING},
+                    {'status_detail': detail})
+
+
+@engine.retry
 def destroy(uuid: str) -> bool:
     """Remove a container and all rows that hang on it; False when it was gone already.
 

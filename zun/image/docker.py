@@ -15,6 +15,7 @@ from zun.common import context as zun_context
 from zun.common import exception
 from zun.common import image_name
 from zun.common import pools
+from zun.common import transfers
 import zun.conf
 from zun.container import driver as container_driver
 from zun.image import driver
@@ -136,9 +137,11 @@ class DockerImageDriver(driver.ImageDriver):
                 if not exact_match or item['name'] == reference.path]
 
 
-def _pull(engine: container_driver.ContainerDriver, pull: _Pull) -> str:
+def _pull(engine: container_driver.ContainerDriver, pull: _Pull,
+          transfer: transfers.Transfer) -> str:
     """Pull, and try again while the registry is too busy.
 
+    :raises Conflict: nobody waits for it any more
     :raises ImageNotFound, DockerError: with the image's name
     :raises EngineUnavailable: it is the engine that does not answer
     """
@@ -146,7 +149,7 @@ def _pull(engine: container_driver.ContainerDriver, pull: _Pull) -> str:
     for attempt in itertools.count():
         try:
             return engine.pull_image(pull.reference.name, pull.version, pull.username,
-                                     pull.password)
+                                     pull.password, transfer)
         except exception.EngineUnavailable:
             raise
         except (exception.ImageNotFound, exception.DockerError) as error:
@@ -157,7 +160,7 @@ def _pull(engine: container_driver.ContainerDriver, pull: _Pull) -> str:
                     or time.monotonic() + pause >= deadline):
                 raise _explained(error, kind, text, pull) from error
             LOG.warning('Pull of %s: %s; trying again in %.1f s', pull, kind.value, pause)
-        time.sleep(pause)
+        transfer.pause(pause)
     raise AssertionError
 
 

@@ -10,6 +10,7 @@ from stevedore import enabled
 
 from zun.common import context as zun_context
 from zun.common import exception
+from zun.common import transfers
 import zun.conf
 
 if ty.TYPE_CHECKING:
@@ -43,11 +44,12 @@ class Fetch:
     """What has to be done to have an image in the engine.
 
     :ivar key: equal ones need to be done only once
-    :ivar work: does it, and answers the engine's id of the image
+    :ivar work: does it, watched as a transfer, and answers the engine's id of the image
     """
 
     key: collections.abc.Hashable
-    work: collections.abc.Callable[[], str] = dataclasses.field(compare=False, repr=False)
+    work: collections.abc.Callable[[transfers.Transfer], str] = dataclasses.field(
+        compare=False, repr=False)
 
 
 class ImageDriver(abc.ABC):

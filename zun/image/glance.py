@@ -5,6 +5,7 @@ In the engine such an image is named ``zun-glance/<id in Glance>:<begin of its c
 as its file says. Glance is asked at each use, as only it knows who may see the image.
 """
 
+import collections.abc
 import contextlib
 import functools
 import os
@@ -16,6 +17,7 @@ from oslo_log import log as logging
 
 from zun.common import context as zun_context
 from zun.common import exception
+from zun.common import transfers
 import zun.conf
 from zun.container import driver as container_driver
 from zun.image import driver
@@ -30,6 +32,7 @@ _PART = '.part'
 #: Seconds after which a file that nobody writes to was left by a crash.
 _STALE = 3600.0
 _CHECKSUM_LENGTH = 12
+_MB = 1000000
 
 
 def local_name(image: glance_store.Json) -> tuple[str, str]:
@@ -67,15 +70,16 @@ class GlanceImageDriver(driver.ImageDriver):
                             functools.partial(self._fetch, engine, image, repository, tag))
 
     def _fetch(self, engine: container_driver.ContainerDriver, image: glance_store.Json,
-               repository: str, tag: str) -> str:
-        path = self._stored(image)
+               repository: str, tag: str, transfer: transfers.Transfer) -> str:
+        path = self._stored(image, transfer)
         try:
-            return engine.load_image(tarball.nameless(path, glance_store.size_limit()),
-                                     repository, tag)
+            return engine.load_image(
+                _followed(tarball.nameless(path, glance_store.size_limit()), image, 'loading',
+                          transfer), repository, tag)
         finally:
             os.unlink(path)
 
-    def _stored(self, image: glance_store.Json) -> str:
+    def _stored(self, image: glance_store.Json, transfer: transfers.Transfer) -> str:
         """A file with its data, which the caller removes."""
         directory = CONF.glance.images_directory
         try:
@@ -85,7 +89,7 @@ class GlanceImageDriver(driver.ImageDriver):
                     dir=directory, prefix=f"{image['id']}.", suffix=_PART, delete=False) as part:
                 try:
                     with self._store.download(image) as chunks:
-                        for chunk in chunks:
+                        for chunk in _followed(chunks, image, 'downloading', transfer):
                             part.write(chunk)
                 except BaseException:
                     os.unlink(part.name)
@@ -106,6 +110,17 @@ class GlanceImageDriver(driver.ImageDriver):
         return [{'id': image['id'], 'name': image.get('name'), 'tags': image.get('tags') or [],
                  'size': image.get('size'), 'metadata': {}}
                 for image in self._store.search(name, exact_match, context.project_id)]
+
+
+def _followed(chunks: collections.abc.Iterable[bytes], image: glance_store.Json, what: str,
+              transfer: transfers.Transfer) -> collections.abc.Iterator[bytes]:
+    """Chunks as they come. :raises Conflict: the transfer was cancelled"""
+    there, size = 0, f"/{image['size'] // _MB}" if image.get('size') else ''
+    for chunk in chunks:
+        transfer.check()
+        there += len(chunk)
+        transfer.progressed(f'{what} {there // _MB}{size} MB')
+        yield chunk
 
 
 def _tidy(directory: str) -> None:

@@ -249,6 +249,14 @@ class ContainerBase(versioned.Persistent):
             self.__dict__.pop('_obj_' + name, None)
         self.stored(row)
 
+    @staticmethod
+    def tell_pull(uuids: 'collections.abc.Collection[str]', detail: str | None) -> None:
+        """Let those of any type that still wait for their image say how far it is.
+
+        :param detail: at most 50 characters; None: nothing is to be said any more
+        """
+        containers.tell_pull(uuids, detail)
+
     @classmethod
     def get_by_uuid(cls, context: Context, uuid: str) -> ty.Self:
         """:raises ContainerNotFound: none of this type that the caller may see"""

@@ -57,7 +57,8 @@ class Image(versioned.Persistent):
              filters: lists.Filters | None = None) -> 'list[Image]':
         """A page of the images that the caller may see, in one query.
 
-        :param filters: of repo, tag, host, size, status, project_id, user_id; a list means any of them
+        :param filters: of repo, tag, host, size, status, project_id, user_id; a list means any of
+            them
         :raises ImageNotFound: the marker
         :raises InvalidParameterValue: a column to sort by or a filter that does not exist
         """

@@ -13,6 +13,7 @@ from zun.common import states
 from zun.compute import observation
 from zun.compute import streams
 from zun.compute import task
+from zun.compute.tasks import images
 from zun.compute.tasks import members
 from zun.compute.tasks import rebuild
 from zun.compute.tasks import volumes
@@ -35,6 +36,7 @@ def delete(job: task.Job, force: bool = False, stop: bool = False) -> None:
     claim = task.Task(job, states.CONTAINER_DELETING, event=False)
     claim.begin(None, status=states.DELETING, preempt=True)
     failpoints.hit('delete.begun')
+    images.give_up(job.node, job.uuid)
     try:
         _remove(job, stop and not force)
     except Exception as error:  # noqa: BLE001 - the boundary of an operation

@@ -3,6 +3,7 @@
 
 import contextlib
 import functools
+import time
 import typing as ty
 
 from oslo_log import log as logging
@@ -11,6 +12,7 @@ from zun import objects
 from zun.common import context as zun_context
 from zun.common import exception
 from zun.common import failpoints
+from zun.common import pools
 from zun.common import states
 from zun.compute import node as compute_node
 from zun.compute import observation
@@ -21,6 +23,8 @@ from zun.image import flights
 LOG = logging.getLogger(__name__)
 
 _GLANCE = 'glance'
+#: Seconds between two writes of how far a fetch is.
+_TELLING_INTERVAL = 5.0
 
 Then = flights.Then
 
@@ -60,34 +64,81 @@ def _bring(node: compute_node.Node, context: zun_context.RequestContext, uuid: s
     found = _plan(node, context, driver_name, wanted)
     if isinstance(found, str):
         then(found, None)
-    elif node.flights.join(found.key, then):
+        return
+    flight = node.flights.join(found.key, uuid, then)
+    if flight is not None:
         try:
-            node.pulls.submit(uuid, _fly, node, context, found)
+            node.pulls.submit(uuid, _fly, node, context, found, flight)
         except exception.PoolFull as error:
-            node.flights.end(found.key, None, error)
+            node.flights.end(flight, None, error)
 
 
 def _plan(node: compute_node.Node, context: zun_context.RequestContext,
           driver_name: str | None, wanted: image_driver.Wanted) -> str | image_driver.Fetch:
-    """:raises ResourcesUnavailable: the image is there, and just being removed as unused"""
+    """
+    :raises ResourcesUnavailable: the image is there, and just being removed as unused
+    :raises Invalid: it is there, and cannot run here
+    """
     driver = image_driver.select(node.images, driver_name)
     found = driver.plan(context, node.engine, wanted)
-    if isinstance(found, str) and not node.usage.lease(found):
-        raise exception.ResourcesUnavailable(
-            reason=f'image {wanted.reference} is just being removed as unused')
+    if isinstance(found, str):
+        node.engine.check_image(found)
+        if not node.usage.lease(found):
+            raise exception.ResourcesUnavailable(
+                reason=f'image {wanted.reference} is just being removed as unused')
     return found
 
 
 def _fly(node: compute_node.Node, context: zun_context.RequestContext,
-         wanted: image_driver.Fetch) -> None:
+         wanted: image_driver.Fetch, flight: flights.Flight) -> None:
     image, error = None, None
     context.update_store()
+    teller = _Teller(node, flight)
+    flight.transfer.progressed = teller.tell
     try:
-        image = wanted.work()
-        node.usage.arrived(image)
+        flight.transfer.check()
+        fetched = wanted.work(flight.transfer)
+        node.usage.arrived(fetched)
+        node.engine.check_image(fetched)
+        image = fetched
     except Exception as trouble:  # noqa: BLE001 - handed on to all who wait
         error = trouble
-    node.flights.end(wanted.key, image, error)
+        if flight.transfer.cancelled:
+            LOG.info('Nobody waits for %s any more: its fetching is ended', wanted.key)
+    teller.end()
+    node.flights.end(flight, image, error)
+
+
+class _Teller:
+    """Lets the rows of those who wait say how far a fetch is, in one statement now and then."""
+
+    def __init__(self, node: compute_node.Node, flight: flights.Flight) -> None:
+        self._node, self._flight = node, flight
+        self._next = time.monotonic() + _TELLING_INTERVAL
+        self._told = False
+
+    def tell(self, text: str) -> None:
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _TELLING_INTERVAL
+        self._told = True
+        self._write(text)
+
+    def end(self) -> None:
+        """Nothing is said any more."""
+        if self._told:
+            self._write(None)
+
+    def _write(self, text: str | None) -> None:
+        """What cannot be written does not end the fetch."""
+        uuids = self._node.flights.waiting(self._flight)
+        LOG.debug('%s: %s', self._flight.key, text)
+        pools.guard(objects.Container.tell_pull, uuids, text)
+
+
+def give_up(node: compute_node.Node, uuid: str) -> None:
+    """Nobody wants the image of a container any more; a fetch for nobody ends."""
+    node.flights.leave(uuid, exception.Conflict('It is being deleted.'))
 
 
 def _come_back(job: task.Job, then: Then, image: str | None, error: Exception | None) -> None:
@@ -179,6 +230,7 @@ def delete(node: compute_node.Node, context: zun_context.RequestContext, uuid: s
 
     One that a container uses, or just wanted, stays in the engine: it is left to the collector.
     """
+    give_up(node, uuid)
     node.pulls.submit(uuid, _delete, node, context.elevated(), uuid)
 
 

@@ -40,10 +40,14 @@ class Engine:
 
     :ivar name: product and version, for the log
     :ivar api: version of the API in use
+    :ivar os: operating system of its containers, as Go names it; empty: not known
+    :ivar architecture: of its host, likewise
     """
 
     name: str
     api: str
+    os: str = ''
+    architecture: str = ''
 
 
 class _UnixAdapter(transport.UnixHTTPAdapter):
@@ -110,7 +114,8 @@ class Client:
             api = versions.negotiate(
                 answer.get('MinAPIVersion', versions.LOWEST), answer['ApiVersion'],
                 CONF.docker.docker_remote_api_version)
-            self._engine = Engine(f"Docker Engine {answer.get('Version')}", api)
+            self._engine = Engine(f"Docker Engine {answer.get('Version')}", api,
+                                  answer.get('Os', ''), answer.get('Arch', ''))
         return self._engine
 
     def ping(self) -> None:
@@ -201,6 +206,12 @@ class Client:
             return http.client.HTTPSConnection(address.hostname or '', address.port,
                                                timeout=timeout, context=ssl_context())
         return http.client.HTTPConnection(address.hostname or '', address.port, timeout=timeout)
+
+
+def break_off(response: requests.Response) -> None:
+    """End the wait for the next part of a streamed answer, from another thread."""
+    with contextlib.suppress(OSError, ValueError, RuntimeError):  # it has ended already
+        response.raw.shutdown()
 
 
 def quote(word: str) -> str:

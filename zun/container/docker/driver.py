@@ -11,6 +11,7 @@ from oslo_utils import timeutils
 from zun import objects
 from zun.common import exception
 from zun.common import states
+from zun.common import transfers
 from zun.common import units
 import zun.conf
 from zun.container import capsule
@@ -236,9 +237,15 @@ class DockerDriver(driver.ContainerDriver, capsule.CapsuleDriver):
             return images.find(self._engine, reference)
 
     def pull_image(self, name: str, tag: str, username: str | None = None,
-                   password: str | None = None) -> str:
+                   password: str | None = None,
+                   transfer: transfers.Transfer | None = None) -> str:
         with errors.translated():
-            return images.pull(self._engine, name, tag, username, password)
+            return images.pull(self._engine, name, tag, username, password,
+                               transfer or transfers.Transfer())
+
+    def check_image(self, image: str) -> None:
+        with errors.translated():
+            images.check(self._engine, image)
 
     def image_info(self, reference: str) -> dict[str, ty.Any]:
         with errors.translated():

@@ -3,20 +3,26 @@
 
 import base64
 import collections.abc
+import functools
 import json
 import re
 import typing as ty
 
 from zun.common import exception
+from zun.common import transfers
 import zun.conf
 from zun.container.docker import client
 from zun.container.docker import errors
+from zun.container.docker import layers
 
 CONF = zun.conf.CONF
 
 _MISSING = re.compile(r'manifest unknown|not found|does not exist|name unknown', re.IGNORECASE)
 _REFUSED = re.compile(
     r'unauthorized|denied|no basic auth|authentication required', re.IGNORECASE)
+_FOREIGN = re.compile(r'no matching manifest|no match for platform', re.IGNORECASE)
+#: Architecture of a host -> what its processors run besides.
+_COMPATIBLE = {'amd64': {'386'}, 'arm64': {'arm'}}
 _NO_SEARCH = re.compile(r'invalid registry endpoint|status code 40[45]', re.IGNORECASE)
 
 
@@ -35,6 +41,31 @@ def info(engine: client.Client, reference: str) -> dict[str, ty.Any]:
     if found is None:
         raise exception.ImageNotFound(image=reference)
     return {'image_id': found['Id'], 'size': found['Size']}
+
+
+def check(engine: client.Client, reference: str) -> None:
+    """
+    :raises Invalid: the image is for another operating system or architecture
+    """
+    found = _inspect(engine, reference)
+    host = engine.engine()
+    if found is not None and not runs((host.os, host.architecture),
+                                      (found.get('Os') or '', found.get('Architecture') or '')):
+        raise exception.Invalid(
+            f"The image is for {found.get('Os')}/{found.get('Architecture')}, and the engine of "
+            f'the host runs {host.os}/{host.architecture}.')
+
+
+def runs(host: tuple[str, str], image: tuple[str, str]) -> bool:
+    """Whether a host runs an image; both as operating system and architecture, empty: not known.
+
+    >>> runs(('linux', 'amd64'), ('linux', '386')), runs(('linux', 'amd64'), ('linux', 'arm64'))
+    (True, False)
+    """
+    if host[0] and image[0] and host[0] != image[0]:
+        return False
+    return (not host[1] or not image[1] or host[1] == image[1]
+            or image[1] in _COMPATIBLE.get(host[1], ()))
 
 
 def _inspect(engine: client.Client, reference: str) -> dict[str, ty.Any] | None:
@@ -71,12 +102,14 @@ def search(engine: client.Client, term: str) -> list[dict[str, ty.Any]]:
 
 
 def pull(engine: client.Client, name: str, tag: str, username: str | None,
-         password: str | None) -> str:
+         password: str | None, transfer: transfers.Transfer) -> str:
     """Fetch an image; its id.
 
     :param tag: or digest
+    :param transfer: to end it ends the engine's pull
     :raises ImageNotFound: the registry has none of this name, or refuses the credentials
     :raises DockerError: the registry fails otherwise; the text says how
+    :raises Invalid: it has none for the engine's platform
     :raises EngineUnavailable: no progress, or no end, in time
     """
     reference = f'{name}@{tag}' if ':' in tag else f'{name}:{tag}'
@@ -85,10 +118,14 @@ def pull(engine: client.Client, name: str, tag: str, username: str | None,
             'POST', '/images/create', params={'fromImage': name, 'tag': tag}, stream=True,
             headers={'X-Registry-Auth': _auth(username, password)},
             timeout=CONF.docker.pull_idle_timeout)
-        for message in messages(engine.chunks(response, CONF.docker.pull_timeout)):
-            text = (message.get('errorDetail') or {}).get('message') or message.get('error')
-            if text:
-                raise _failure(reference, text)
+        progress = layers.Layers()
+        with transfer.stopped_by(functools.partial(client.break_off, response)):
+            for message in messages(engine.chunks(response, CONF.docker.pull_timeout)):
+                text = (message.get('errorDetail') or {}).get('message') or message.get('error')
+                if text:
+                    raise _failure(reference, text)
+                progress.feed(message)
+                transfer.progressed(str(progress))
     except errors.Refusal as refusal:
         raise _failure(reference, refusal.message) from refusal
     found = find(engine, reference)
@@ -116,6 +153,8 @@ def messages(chunks: collections.abc.Iterator[bytes]) -> collections.abc.Iterato
 
 def _failure(reference: str, text: str) -> exception.ZunException:
     message = errors.readable(text)
+    if _FOREIGN.search(message):
+        return exception.Invalid(f'Image {reference} is for other platforms: {message}')
     if _REFUSED.search(message) or _MISSING.search(message):
         return exception.ImageNotFound(f'Image {reference} could not be found: {message}')
     return exception.DockerError(error_msg=f'pull of {reference}: {message}')

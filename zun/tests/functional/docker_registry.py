@@ -151,16 +151,18 @@ class Registry(fixtures.Fixture):
         """Name of an image as the engine pulls it."""
         return f'{self.address}/{repository}'
 
-    def push(self, repository: str, tag: str = 'latest', text: str = '') -> str:
+    def push(self, repository: str, tag: str = 'latest', text: str = '',
+             architecture: str | None = None) -> str:
         """Put a busybox image there; the digest of its manifest.
 
         :param text: of /text in the image: other texts make other images
+        :param architecture: that the image says it is for; None: that of this machine
         """
         with open(engine.BUSYBOX, 'rb') as program:
             layer = engine.tar({'bin/busybox': program.read(), 'bin/sh': _SHELL,
                                 'text': text.encode()})
         config = json.dumps({
-            'architecture': _MACHINES[platform.machine()], 'os': 'linux',
+            'architecture': architecture or _MACHINES[platform.machine()], 'os': 'linux',
             'config': {'Cmd': ['/bin/busybox', 'sleep', '1000']},
             'rootfs': {'type': 'layers', 'diff_ids': [_digest(layer)]}}).encode()
         manifest = json.dumps({

@@ -3,6 +3,7 @@
 
 import threading
 import time
+import types
 
 import fixtures
 from oslo_utils import uuidutils
@@ -12,11 +13,13 @@ from zun.common import crypt
 from zun.common import exception
 from zun.common import pools
 from zun.common import states
+from zun.common import transfers
 from zun.compute import image_gc
 from zun.compute import image_usage
 from zun.compute import manager
 from zun.compute import operations
 from zun.compute.tasks import images
+from zun.image import flights
 from zun.tests.functional import docker_registry
 from zun.tests.functional import engine as real
 from zun.tests.functional.compute import base
@@ -31,11 +34,14 @@ class _Held(base.NodeTestCase):
         self.addCleanup(self.gate.set)
         genuine = self.engine.pull_image
 
-        def pull(name, tag, *login):
+        def pull(name, tag, username=None, password=None, transfer=None):
             self.pulled.append(f'{name}:{tag}')
             self.begun.release()
-            self.gate.wait(30)
-            return genuine(name, tag, *login)
+            transfer = transfer or transfers.Transfer()
+            with transfer.stopped_by(self.gate.set):
+                transfer.progressed('pulling 1/3')
+                self.gate.wait(30)
+            return genuine(name, tag)
 
         self.useFixture(fixtures.MonkeyPatch('zun.container.fake.FakeDriver.pull_image',
                                              lambda _self, *args: pull(*args)))
@@ -58,7 +64,7 @@ class OnePullTest(_Held):
         self.pull_with(2)
         slow = [self.start('slow') for _ in range(8)]
         real.wait_for('all to wait', lambda: sum(
-            map(len, self.node.flights._waiting.values())) == 8)
+            len(flight.waiting) for flight in self.node.flights._flights.values()) == 8)
         self.assertTrue(self.begun.acquire(timeout=30))
         for container in slow:
             self.wait_for_task(container, states.IMAGE_PULLING)
@@ -104,6 +110,57 @@ class OnePullTest(_Held):
         self.assertEqual(states.RUNNING, self.settled(other).status)
         real.wait_for('the end', lambda: not self.node.busy(container.uuid))
         self.assertNotIn(container.uuid, self.engine.list())
+
+    def accept_delete(self, container):
+        context = self.accept(container, 'delete', states.DELETING, force=True, stop=False)
+        operations.submit(self.node, context, container.uuid, 'delete', force=True, stop=False)
+        real.wait_for('the delete', lambda: self.row(container) is None)
+
+    def test_pull_that_nobody_waits_for_is_ended(self):
+        one, two = self.start('slow'), self.start('slow')
+        self.wait_for_task(one, states.IMAGE_PULLING)
+        self.wait_for_task(two, states.IMAGE_PULLING)
+        self.accept_delete(one)
+        self.assertFalse(self.gate.is_set(), 'the other one waits still')
+        self.accept_delete(two)
+        self.assertTrue(self.gate.wait(30))
+        real.wait_for('the end', lambda: not (self.node.busy(one.uuid)
+                                              or self.node.busy(two.uuid)))
+        self.assertIsNone(self.engine.find_image('slow:latest'))
+        self.assertEqual(({}, {}, []), (self.node.flights._flights, dict(self.node.away),
+                                        list(self.engine.list())))
+        self.gate.set()
+        self.assertEqual(states.RUNNING, self.settled(self.start('slow')).status)
+
+    def test_pull_for_nobody_does_not_begin(self):
+        self.pull_with(1)
+        self.start('slow')
+        self.assertTrue(self.begun.acquire(timeout=30))
+        container = self.start('later')
+        self.wait_for_task(container, states.IMAGE_PULLING)
+        self.accept_delete(container)
+        self.gate.set()
+        real.wait_for('the end', lambda: not self.node.busy(container.uuid))
+        self.assertEqual(['slow:latest'], self.pulled)
+
+    def test_rows_say_how_far_it_is(self):
+        self.useFixture(base.Quick(images, '_TELLING_INTERVAL', 0.0))
+        container, other = self.start('slow'), self.start('slow')
+        self.assertTrue(self.begun.acquire(timeout=30))
+        real.wait_for('the progress', lambda: self.row(container).status_detail)
+        self.assertEqual('pulling 1/3', self.row(container).status_detail)
+        self.gate.set()
+        for row in (self.settled(container), self.settled(other)):
+            self.assertEqual(states.RUNNING, row.status)
+            self.assertNotEqual('pulling 1/3', row.status_detail)
+
+    def test_failed_pull_says_no_more_how_far_it_was(self):
+        self.useFixture(base.Quick(images, '_TELLING_INTERVAL', 0.0))
+        self.engine.missing.add('no/such')
+        container = self.start('no/such')
+        real.wait_for('the progress', lambda: self.row(container).status_detail)
+        self.gate.set()
+        self.assertIsNone(self.settled(container).status_detail)
 
     def test_full_queue(self):
         self.node.pulls.shutdown(5)
@@ -154,6 +211,21 @@ class ImageRowTest(base.NodeTestCase):
         found = self.pulled(self.image())
         self.assertEqual((states.ERROR, 'Pull failed: Too much work is waiting (image-pull).'),
                          (found.status, found.status_reason))
+
+    def test_delete_ends_the_pull(self):
+        begun, ended = threading.Event(), threading.Event()
+
+        def pull(_engine, name, tag, username, password, transfer):
+            with transfer.stopped_by(ended.set):
+                begun.set()
+                ended.wait(30)
+
+        self.useFixture(fixtures.MonkeyPatch('zun.container.fake.FakeDriver.pull_image', pull))
+        row = self.image()
+        self.manager.image_pull(self.context, row.uuid)
+        self.assertTrue(begun.wait(30))
+        self.deleted(row)
+        self.assertTrue(ended.is_set())
 
     def test_start_of_the_agent(self):
         """What is there is left alone, all else is fetched."""
@@ -388,6 +460,16 @@ class PrivateRegistryTest(base.NodeTestCase):
         row = self.ran(registry)
         self.assertNotEqual(states.RUNNING, row.status)
 
+    def test_image_for_another_architecture(self):
+        other = 's390x'
+        self.source.push('lab/foreign', architecture=other)
+        for policy in ('always', 'ifnotpresent'):
+            row = self.created(image='lab/foreign', image_pull_policy=policy, networks=[],
+                               registry_id=self.registry().id)
+            self.assertEqual(states.ERROR, row.status)
+            self.assertRegex(row.status_reason, f'^Create failed: The image is for linux/{other},')
+        self.assertEqual([], self.scheduler.asked)
+
     def test_default_registry(self):
         self.config(group='docker', default_registry=self.source.address,
                     default_registry_username=docker_registry.USERNAME,
@@ -438,3 +520,31 @@ class DockerCollectorTest(base.NodeTestCase):
 
     def test_disk(self):
         self.assertTrue(0 < self.engine.disk_use() < 100)
+
+
+class TellerTest(base.base.TestCase):
+    """How often the rows are written."""
+
+    def test_now_and_then(self):
+        clock, written = [100.0], []
+        self.useFixture(fixtures.MonkeyPatch('zun.compute.tasks.images.time', types.SimpleNamespace(
+            monotonic=lambda: clock[0])))
+        self.useFixture(fixtures.MonkeyPatch(
+            'zun.objects.Container.tell_pull', lambda uuids, text: written.append((uuids, text))))
+        all_flights = flights.Flights()
+        flight = all_flights.join('key', 'uuid', lambda *_result: None)
+        teller = images._Teller(types.SimpleNamespace(flights=all_flights), flight)
+        for _ in range(1000):
+            clock[0] += 0.012
+            teller.tell(f'{clock[0]:.0f}')
+        teller.end()
+        self.assertEqual([(['uuid'], '105'), (['uuid'], '110'), (['uuid'], None)], written)
+
+    def test_quick_pulls_write_nothing(self):
+        written = []
+        self.useFixture(fixtures.MonkeyPatch(
+            'zun.objects.Container.tell_pull', lambda *args: written.append(args)))
+        teller = images._Teller(None, None)
+        teller.tell('pulling 1/3')
+        teller.end()
+        self.assertEqual([], written)

@@ -10,6 +10,7 @@ import fixtures
 
 from zun.common import context as zun_context
 from zun.common import exception
+from zun.common import transfers
 from zun.container.docker import driver as docker_driver
 from zun.image import driver
 from zun.image import glance as glance_driver
@@ -59,7 +60,7 @@ class GlanceTestCase(base.TestCase):
 
     def fetch(self, *args, **kwargs):
         found = self.plan(*args, **kwargs)
-        return found if isinstance(found, str) else found.work()
+        return found if isinstance(found, str) else found.work(transfers.Transfer())
 
 
 class LoadTest(GlanceTestCase):

@@ -10,6 +10,7 @@ from zun import objects
 from zun.common import context as zun_context
 from zun.common import crypt
 from zun.common import exception
+from zun.common import transfers
 from zun.container.docker import driver as docker_driver
 from zun.image import docker
 from zun.image import driver
@@ -36,7 +37,7 @@ class PullTestCase(base.TestCase):
     def fetch(self, reference, policy=None, registry=None):
         found = self.driver.plan(self.context, self.engine,
                                  driver.Wanted(reference, policy, registry))
-        return found if isinstance(found, str) else found.work()
+        return found if isinstance(found, str) else found.work(transfers.Transfer())
 
     def local(self, reference):
         try:
@@ -117,6 +118,33 @@ class OpenRegistryTest(PullTestCase):
         gate.set()
         slow.join(LONG)
         self.assertIsNotNone(self.local(self.registry.name('lab/slow')))
+
+    def test_cancelled_pull_ends_in_the_engine(self):
+        self.registry.push('lab/slow', text='endless')
+        gate, asked = threading.Event(), threading.Event()
+        self.addCleanup(gate.set)
+
+        def hold(method, path):
+            if '/blobs/' in path and method == 'GET':
+                asked.set()
+                gate.wait(LONG)
+
+        self.registry.fault = hold
+        name, transfer, seen, ended = self.registry.name('lab/slow'), transfers.Transfer(), [], []
+        transfer.progressed = seen.append
+        found = self.driver.plan(self.context, self.engine, driver.Wanted(name))
+        thread = threading.Thread(target=lambda: ended.append(
+            self.assertRaises(exception.Conflict, found.work, transfer)))
+        thread.start()
+        self.assertTrue(asked.wait(LONG))
+        engine.wait_for('the progress', lambda: seen)
+        transfer.cancel()
+        thread.join(10)
+        self.assertEqual('Nobody waits for the image any more.', ended[0].message)
+        self.assertRegex(seen[-1], '^pulling 0/1')
+        gate.set()
+        self.registry.fault = lambda method, path: None
+        self.assertTrue(self.fetch(name), 'it can be pulled again')
 
     def test_registry_that_limits(self):
         self.useFixture(fixtures.MonkeyPatch('zun.image.docker._FIRST_PAUSE', 0.05))

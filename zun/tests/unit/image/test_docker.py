@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import threading
-import time
 import types
-
-import fixtures
 
 from zun.common import context as zun_context
 from zun.common import exception
+from zun.common import transfers
 from zun.image import docker
 from zun.image import driver
 from zun.tests import base
@@ -31,7 +29,7 @@ class Engine:
     def find_image(self, reference):
         return f'id of {reference}' if reference in self.local else None
 
-    def pull_image(self, name, tag, username=None, password=None):
+    def pull_image(self, name, tag, username=None, password=None, transfer=None):
         self.pulls.append((name, tag, username, password))
         self.begun.release()
         self.release.wait(LONG)
@@ -58,12 +56,12 @@ class DriverTestCase(base.TestCase):
         self.context = zun_context.get_admin_context()
         self.driver = docker.DockerImageDriver()
         self.pauses = []
-        self.useFixture(fixtures.MonkeyPatch('zun.image.docker.time', types.SimpleNamespace(
-            monotonic=time.monotonic, sleep=self.pauses.append)))
+        self.transfer = transfers.Transfer()
+        self.transfer.pause = self.pauses.append
 
     def fetch(self, engine, reference, policy=None, registry=None):
         found = self.plan(engine, reference, policy, registry)
-        return found if isinstance(found, str) else found.work()
+        return found if isinstance(found, str) else found.work(self.transfer)
 
     def plan(self, engine, reference, policy=None, registry=None):
         return self.driver.plan(self.context, engine,
@@ -186,6 +184,14 @@ class TroubleTest(DriverTestCase):
         self.assertEqual('id of a latest', self.fetch(engine, 'a'))
         self.assertEqual(3, len(engine.pulls))
         self.assertTrue(2.5 <= self.pauses[0] <= 5 <= self.pauses[1] <= 10, self.pauses)
+
+    def test_pull_that_nobody_waits_for(self):
+        """It is not tried again, and its pause ends."""
+        engine = Engine(self._limited(), self._limited())
+        self.transfer = transfers.Transfer()
+        self.transfer.cancel()
+        self.assertRaises(exception.Conflict, self.fetch, engine, 'a')
+        self.assertEqual(1, len(engine.pulls))
 
     def test_not_for_ever(self):
         engine = Engine(*[self._limited() for _ in range(9)])
