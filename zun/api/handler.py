@@ -7,20 +7,26 @@ order: media type, query, body, existence, policy, gates of versions.
 """
 
 import collections.abc
+import contextlib
 import dataclasses
 import functools
 import json
+import threading
 import typing as ty
 
 import webob
 
 from zun.api import documents
+from zun.api import long_texts
 from zun.api import microversions
 from zun.api import request as api_request
 from zun.api.schemas import schema as api_schema
 from zun.common import context as zun_context
 from zun.common import exception
 from zun.common import policy
+import zun.conf
+
+CONF = zun.conf.CONF
 
 #: In a path: everything up to the next fixed segment, slashes included.
 REST = '{image}'
@@ -72,7 +78,8 @@ class Operation:
     :ivar aside: member of the body that its schema does not know
     :ivar json_only: refuse other media types
     :ivar hidden_methods: methods for which there is nothing at this path
-    :ivar any_text: the body may have the character U+0000
+    :ivar large: it moves a large file: texts of the body may have the character U+0000 and come as
+        ``long_texts.LongText``, and only ``[api]/max_archives`` are served at a time
     :ivar answer: what success answers, for the documentation
     """
 
@@ -92,7 +99,7 @@ class Operation:
     aside: str | None = None
     json_only: bool = False
     hidden_methods: frozenset[str] = frozenset()
-    any_text: bool = False
+    large: bool = False
     answer: str = 'null'
     body_limit: int = BODY_LIMIT
     since: microversions.Version = microversions.MIN
@@ -172,6 +179,34 @@ def run(operation: Operation, request: api_request.Request, idents: dict[str, st
 
     :raises ZunException: it is refused
     """
+    with contextlib.ExitStack() as undo:
+        if operation.large:
+            undo.enter_context(_place())
+            request.lift_long_texts(undo)
+        return _run(operation, request, idents, context, suffixed)
+
+
+_large = threading.Lock()
+_large_ones = 0
+
+
+@contextlib.contextmanager
+def _place() -> collections.abc.Iterator[None]:
+    """A place among the operations that move a large file. :raises PoolFull: none is free"""
+    global _large_ones
+    with _large:
+        if _large_ones >= CONF.api.max_archives:
+            raise exception.PoolFull(pool='archives')
+        _large_ones += 1
+    try:
+        yield
+    finally:
+        with _large:
+            _large_ones -= 1
+
+
+def _run(operation: Operation, request: api_request.Request, idents: dict[str, str],
+         context: zun_context.RequestContext, suffixed: str | None) -> webob.Response:
     if operation.json_only and request.content_type != api_request.JSON:
         raise exception.UnsupportedMediaType(expected=api_request.JSON)
     call = Call(context, request.version or microversions.MIN, request.host_url, request.query,
@@ -206,7 +241,7 @@ def _check(operation: Operation, call: Call,
     if operation.arguments:
         schema = operation.arguments.at(call.version)
         call.given = request.arguments()
-        if not operation.any_text:
+        if not operation.large:
             documents.refuse_nul(call.given)
         schema.check(call.given, queried=call.query.keys() - request.document().keys())
         checked.append((schema, call.given))
@@ -228,6 +263,8 @@ def _target(operation: Operation, found: list[ty.Any], idents: dict[str, str]) -
 
 
 def _answer(operation: Operation, call: Call, result: ty.Any) -> webob.Response:
+    if long_texts.is_long(result):
+        return long_texts.Response(result, operation.status)
     response = webob.Response(status=operation.status)
     if operation.status == 204:
         response.content_type = None

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A request as the API reads it: parameters from the query string and from the body."""
 
+import collections.abc
+import contextlib
 import typing as ty
 
 import pecan
@@ -8,6 +10,7 @@ from webob import exc
 from webob import multidict
 
 from zun.api import documents
+from zun.api import long_texts
 from zun.api import microversions
 from zun.common import exception
 
@@ -15,6 +18,7 @@ JSON = 'application/json'
 _VERSION = 'zun.api_version'
 _LIMIT = 'zun.body_limit'
 _DOCUMENT = 'zun.json_document'
+_CHUNK = 64 << 10
 
 Parameters = dict[str, ty.Any]
 
@@ -66,9 +70,15 @@ class Request(pecan.Request):
             self.environ[_DOCUMENT] = documents.loads(self._limited_body())
         return self.environ[_DOCUMENT]
 
-    def limit_body(self, limit: int) -> None:
-        """Accept no more bytes. :raises RequestTooLarge: the length says that there are more"""
+    def limit_body(self, limit: int, later: bool = False) -> None:
+        """Accept no more bytes.
+
+        :param later: :meth:`lift_long_texts` reads it; until then it seems to be empty
+        :raises RequestTooLarge: the length says that there are more
+        """
         self.environ[_LIMIT] = limit
+        if later:
+            self.environ[_DOCUMENT] = {}
         if (self.content_length or 0) > limit:
             raise exception.RequestTooLarge(what='The request body', limit=limit)
 
@@ -80,6 +90,25 @@ class Request(pecan.Request):
         if len(body) > limit:
             raise exception.RequestTooLarge(what='The request body', limit=limit)
         return body
+
+    def lift_long_texts(self, undo: contextlib.ExitStack) -> None:
+        """Read a JSON body whose long texts are kept in files until ``undo`` closes them.
+
+        :raises SchemaValidationError, RequestTooLarge
+        """
+        if self.method == 'GET' or self.content_type != JSON:
+            return
+        with contextlib.suppress(ValueError):
+            self.environ[_DOCUMENT] = long_texts.load(self._limited_chunks(), undo)
+
+    def _limited_chunks(self) -> collections.abc.Iterator[bytes]:
+        left = self.environ[_LIMIT]
+        while chunk := self.body_file.read(_CHUNK):
+            left -= len(chunk)
+            if left < 0:
+                raise exception.RequestTooLarge(what='The request body',
+                                                limit=self.environ[_LIMIT])
+            yield chunk
 
     @property
     def query(self) -> Parameters:

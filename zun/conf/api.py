@@ -27,6 +27,13 @@ OPTS: list[cfg.Opt] = [
         min=1,
         help='Requests that one process of the stand-alone server answers at a time.',
     ),
+    cfg.IntOpt(
+        'max_archives',
+        default=8,
+        min=1,
+        help='Archives that one process copies into and out of containers at a time. Further '
+        'requests for that are answered with 503.',
+    ),
     cfg.BoolOpt(
         'enable_ssl_api',
         default=False,

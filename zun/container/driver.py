@@ -229,8 +229,8 @@ class ContainerDriver(abc.ABC):
 
     @abc.abstractmethod
     def logs(self, container: 'objects.Container', stdout: bool, stderr: bool, timestamps: bool,
-             tail: int | None, since: str | None) -> str:
-        """At most ``[docker]/max_log_bytes``, the newest kept."""
+             tail: int | None, since: str | None, into: ty.IO[bytes]) -> None:
+        """Write what it printed as UTF-8: at most ``[docker]/max_log_bytes``, the newest kept."""
 
     @abc.abstractmethod
     def execute(self, container: 'objects.Container', command: str) -> tuple[str, int]:

@@ -254,11 +254,12 @@ class FakeDriver(driver.ContainerDriver, capsule.CapsuleDriver):
                     self._listeners.remove(listener)
 
     def logs(self, container: objects.Container, stdout: bool, stderr: bool, timestamps: bool,
-             tail: int | None, since: str | None) -> str:
+             tail: int | None, since: str | None, into: ty.IO[bytes]) -> None:
         self._enter('logs', 0.0)
         with self._lock:
             lines = self._box(container).output.splitlines(keepends=True) if stdout else []
-        return ''.join(lines if tail is None else lines[max(len(lines) - tail, 0):])
+        into.write(''.join(
+            lines if tail is None else lines[max(len(lines) - tail, 0):]).encode())
 
     def execute(self, container: objects.Container, command: str) -> tuple[str, int]:
         """Writes the command."""

@@ -236,8 +236,8 @@ def _forget_commit(context: Context, container_uuid: str, image: str) -> None:
 
 def logs(context: Context, container: 'objects.Container', stdout: bool = True,
          stderr: bool = True, timestamps: bool = False, tail: str | int | None = None,
-         since: str | int | None = None) -> str:
-    """What a container printed.
+         since: str | int | None = None) -> str | collections.abc.Iterator[str]:
+    """What a container printed; in pieces when that is much.
 
     :param tail: lines from the end; nothing or ``all``: all
     :param since: seconds since the epoch, or UTC as ``YYYY-MM-DD hh:mm:ss,f`` or in ISO 8601
@@ -361,15 +361,19 @@ def stats(context: Context, container: 'objects.Container') -> dict[str, ty.Any]
 
 def get_archive(context: Context, container: 'objects.Container',
                 path: str) -> dict[str, ty.Any]:
-    """``{'data': tar as base64 text, 'stat': {...}}`` at every version of the API."""
+    """``{'data': tar as base64 text in parts, 'stat': {...}}`` at every version of the API.
+
+    The parts come while they are asked for, and each can be decoded by itself.
+    """
     check_host(context, container, 'get_archive')
     return clients.get().compute.container_get_archive(
         context, container.host, container.uuid, path)
 
 
-def put_archive(context: Context, container: 'objects.Container', path: str, data: str) -> None:
+def put_archive(context: Context, container: 'objects.Container', path: str,
+                data: collections.abc.Iterable[str]) -> None:
     """
-    :param data: tar as base64 text, at every version of the API
+    :param data: tar as base64 text in pieces, at every version of the API
     """
     check_host(context, container, 'put_archive')
     clients.get().compute.container_put_archive(

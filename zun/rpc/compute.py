@@ -6,6 +6,7 @@ Messages carry the uuid; the node reads the row. Casts return at once, calls wai
 class, NodeTimeout when it does not answer, BusUnavailable when the message cannot be sent.
 """
 
+import collections.abc
 import functools
 import typing as ty
 
@@ -127,8 +128,9 @@ class Client:
 
     def container_logs(self, context: Context, host: str, container_uuid: str, stdout: bool,
                        stderr: bool, timestamps: bool, tail: int | None,
-                       since: str | None) -> str:
-        """
+                       since: str | None) -> str | collections.abc.Iterator[str]:
+        """What it printed; in pieces, which come while they are asked for, when that is much.
+
         :param tail: lines from the end; None: all
         :param since: seconds since the epoch as text, or None
         """
@@ -137,8 +139,7 @@ class Client:
                             since=since)
         if not isinstance(answer, dict):
             return answer
-        return parcels.decoded(
-            self._collected(context, host, container_uuid, answer)).decode()
+        return parcels.text(self._collected(context, host, container_uuid, answer))
 
     def container_follow_logs(self, context: Context, host: str, container_uuid: str,
                               stdout: bool, stderr: bool, timestamps: bool, tail: int | None,
@@ -156,9 +157,13 @@ class Client:
         """
         :returns: ``{'output', 'exit_code', 'exec_id', 'token'}``
         """
-        return self._call(context, host, 'container_exec', container_uuid=container_uuid,
-                          command=command, run=run, interactive=interactive,
-                          _extra_time=CONF.docker.execute_timeout)
+        answer = self._call(context, host, 'container_exec', container_uuid=container_uuid,
+                            command=command, run=run, interactive=interactive,
+                            _extra_time=CONF.docker.execute_timeout)
+        if isinstance(answer['output'], dict):
+            answer['output'] = ''.join(parcels.text(
+                self._collected(context, host, container_uuid, answer['output'])))
+        return answer
 
     def container_exec_resize(self, context: Context, host: str, container_uuid: str,
                               exec_id: str, height: int, width: int) -> None:
@@ -191,7 +196,8 @@ class Client:
     def container_get_archive(self, context: Context, host: str, container_uuid: str,
                               path: str) -> dict[str, ty.Any]:
         """
-        :returns: ``{'data': tar as base64 text, 'stat': {...}}``
+        :returns: ``{'data': tar as base64 text in parts, 'stat': {...}}``; the parts come while
+            they are asked for, and each can be decoded by itself
         """
         answer = self._call(context, host, 'container_get_archive',
                             container_uuid=container_uuid, path=path)
@@ -199,17 +205,20 @@ class Client:
                 'stat': answer['stat']}
 
     def container_put_archive(self, context: Context, host: str, container_uuid: str, path: str,
-                              data: str, parcel: str | None = None) -> None:
+                              data: collections.abc.Iterable[str],
+                              parcel: str | None = None) -> None:
         """
-        :param data: tar as base64 text
+        :param data: tar as base64 text, in pieces
         :param parcel: token of what was sent of it before
         """
-        *before, last = parcels.parts(data)
-        for part in before:
+        found = parcels.parts(data)
+        part = next(found)
+        for following in found:
             parcel = self.parcel_put(context, host, container_uuid, parcel, part)
+            part = following
         more: dict[str, ty.Any] = {'parcel': parcel} if parcel else {}
         self._call(context, host, 'container_put_archive', container_uuid=container_uuid,
-                   path=path, data=last, **more)
+                   path=path, data=part, **more)
 
     def parcel_get(self, context: Context, host: str, container_uuid: str,
                    parcel: str) -> dict[str, ty.Any]:
@@ -224,7 +233,7 @@ class Client:
                           parcel=parcel, data=data)
 
     def _collected(self, context: Context, host: str, container_uuid: str,
-                   answer: dict[str, ty.Any]) -> str:
+                   answer: dict[str, ty.Any]) -> collections.abc.Iterator[str]:
         return parcels.collect(answer, functools.partial(
             self.parcel_get, context, host, container_uuid))
 

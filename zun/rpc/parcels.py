@@ -8,6 +8,7 @@ node, under a token, and not for long.
 
 import base64
 import binascii
+import codecs
 import collections.abc
 import typing as ty
 
@@ -34,22 +35,35 @@ def decoded(text: str) -> bytes:
         raise exception.Base64Exception(name='data') from None
 
 
-def parts(text: str) -> collections.abc.Iterator[str]:
-    """A base64 text in pieces that can be decoded one by one; at least one."""
-    yield text[:PART_TEXT]
-    for begin in range(PART_TEXT, len(text), PART_TEXT):
-        yield text[begin:begin + PART_TEXT]
+def parts(pieces: collections.abc.Iterable[str]) -> collections.abc.Iterator[str]:
+    """A base64 text in parts that can be decoded one by one; at least one.
+
+    :param pieces: of any length; encoders break lines in them
+    """
+    text = ''
+    for piece in pieces:
+        text += ''.join(piece.split())
+        while len(text) > PART_TEXT:
+            yield text[:PART_TEXT]
+            text = text[PART_TEXT:]
+    yield text
 
 
 def collect(first: dict[str, ty.Any],
-            more: collections.abc.Callable[[str], dict[str, ty.Any]]) -> str:
-    """The whole base64 text of an answer.
+            more: collections.abc.Callable[[str], dict[str, ty.Any]]
+            ) -> collections.abc.Iterator[str]:
+    """The base64 text of an answer, in parts that can be decoded one by one.
 
     :param first: ``{'data', 'parcel'}``; parcel: token of the rest, or nothing
     :param more: asks for the next part under a token
     """
-    found, answer = [first['data']], first
+    answer = first
+    yield answer['data']
     while answer.get('parcel'):
         answer = more(answer['parcel'])
-        found.append(answer['data'])
-    return ''.join(found)
+        yield answer['data']
+
+
+def text(found: collections.abc.Iterable[str]) -> collections.abc.Iterator[str]:
+    """The pieces of a text that came as UTF-8 in parts of base64."""
+    return codecs.iterdecode(map(decoded, found), 'utf-8')

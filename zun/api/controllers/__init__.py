@@ -50,7 +50,7 @@ class Root:
             raise exc.HTTPNotAcceptable(
                 f'Version {request.version} was requested but the requested API is not '
                 'supported for this version.')
-        request.limit_body(match.operation.body_limit)
+        request.limit_body(match.operation.body_limit, later=match.operation.large)
         request.environ[_MATCH] = match
         return self.dispatch, []
 

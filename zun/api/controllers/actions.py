@@ -8,6 +8,7 @@ import typing as ty
 
 from zun import objects
 from zun.api import handler
+from zun.api import long_texts
 from zun.api import lookup
 from zun.api import microversions
 from zun.api.controllers import containers
@@ -22,12 +23,16 @@ from zun.control import containers as control_containers
 
 CONF = zun.conf.CONF
 
+_LARGE = ('get_archive', 'put_archive')
+
 Container = objects.Container
 Apply = collections.abc.Callable[[handler.Call, Container], ty.Any]
 
 _BASE64_SINCE = microversions.Version(1, 25)
 _BY_PORT_SINCE = microversions.Version(1, 18)
+#: Bytes of a body: of one with an archive, and of all others.
 _ARCHIVE_LIMIT = 256 << 20
+_BODY_LIMIT = 1 << 20
 
 
 def _cast(name: str) -> Apply:
@@ -54,7 +59,7 @@ def _commit(call: handler.Call, container: Container) -> dict[str, str]:
     return {'uuid': control.commit(call.context, container, **call.values)}
 
 
-def _logs(call: handler.Call, container: Container) -> str:
+def _logs(call: handler.Call, container: Container) -> str | collections.abc.Iterator[str]:
     values = dict(call.values)
     show = control.follow_logs if values.pop('follow', False) else control.logs
     return show(call.context, container, **values)
@@ -90,29 +95,35 @@ def _stats(call: handler.Call, container: Container) -> dict[str, ty.Any]:
 def _get_archive(call: handler.Call, container: Container) -> dict[str, ty.Any]:
     archive = control.get_archive(call.context, container, call.values['path'])
     if call.version < _BASE64_SINCE:
-        archive['data'] = base64.b64decode(archive['data']).decode('latin-1')
+        archive['data'] = (base64.b64decode(part).decode('latin-1') for part in archive['data'])
     return archive
 
 
 def _put_archive(call: handler.Call, container: Container) -> None:
-    data = call.values['data']
+    path, data = call.values['path'], long_texts.pieces(call.values['data'])
+    if isinstance(path, long_texts.LongText):
+        raise exception.InvalidValue('The path is too long.')
     if call.version < _BASE64_SINCE:
-        data = base64.b64encode(_latin(data)).decode()
-    else:
-        data = ''.join(data.split())  # encoders break it into lines
-    control.put_archive(call.context, container, call.values['path'], data)
+        data = _latin(data)
+    control.put_archive(call.context, container, path, data)
 
 
-def _latin(text: str) -> bytes:
-    """Each character is a byte, so that the bytes of any file survive as text.
+def _latin(pieces: collections.abc.Iterable[str]) -> collections.abc.Iterator[str]:
+    """Each character is a byte, so that the bytes of any file survive as text; as base64.
 
-    :raises InvalidValue: it holds a character that is none
+    :raises InvalidValue: a character is none
     """
+    data = b''
     try:
-        return text.encode('latin-1')
+        for piece in pieces:
+            data += piece.encode('latin-1')
+            whole = len(data) - len(data) % 3
+            yield base64.b64encode(data[:whole]).decode()
+            data = data[whole:]
     except UnicodeEncodeError:
         raise exception.InvalidValue(
             "The text in 'data' holds characters that are no bytes.") from None
+    yield base64.b64encode(data).decode()
 
 
 def _rename(call: handler.Call, container: Container) -> dict[str, ty.Any]:
@@ -201,8 +212,8 @@ def _declare(action: Action) -> None:
         summary=action.summary, status=action.status, policy=f'container:{action.name}',
         find=lookup.container, answer=action.answer,
         # Upstream's clients know 404 for an action called with the other method.
-        hidden_methods=frozenset({'GET', 'POST'}), any_text=action.name == 'put_archive',
-        body_limit=_ARCHIVE_LIMIT if action.name == 'put_archive' else handler.BODY_LIMIT,
+        hidden_methods=frozenset({'GET', 'POST'}), large=action.name in _LARGE,
+        body_limit=_ARCHIVE_LIMIT if action.name == 'put_archive' else _BODY_LIMIT,
         since=microversions.parse(action.since),
         until=None if action.until is None else microversions.parse(action.until),
         query=action.takes if action.query_only else None,

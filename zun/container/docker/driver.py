@@ -158,15 +158,15 @@ class DockerDriver(driver.ContainerDriver, capsule.CapsuleDriver):
     # Inside -------------------------------------------------------------------------------------
 
     def logs(self, container: objects.Container, stdout: bool, stderr: bool, timestamps: bool,
-             tail: int | None, since: str | None) -> str:
+             tail: int | None, since: str | None, into: ty.IO[bytes]) -> None:
         if not stdout and not stderr:
-            return ''
+            return
         name, uuid = _address(container)
         params = {'stdout': str(int(stdout)), 'stderr': str(int(stderr)),
                   'timestamps': str(int(timestamps)),
                   'tail': 'all' if tail is None else str(tail), 'since': since or '0'}
         with errors.translated(name, uuid):
-            return logs.read(self._engine, name, bool(container.tty), params)
+            logs.read(self._engine, name, bool(container.tty), params, into)
 
     def execute(self, container: objects.Container, command: str) -> tuple[str, int]:
         name, uuid = _address(container)
@@ -183,8 +183,7 @@ class DockerDriver(driver.ContainerDriver, capsule.CapsuleDriver):
         name, uuid = _address(container)
         params = {'ps_args': top.check(ps_args)} if ps_args else {}
         with errors.translated(name, uuid):
-            answer = self._engine.request('GET', containers.path(name, '/top'), params=params)
-            return {key: answer.json()[key] for key in ('Titles', 'Processes')}
+            return top.read(self._engine, name, params)
 
     def stats(self, container: objects.Container) -> dict[str, ty.Any]:
         name, uuid = _address(container)

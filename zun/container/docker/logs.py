@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The output a container has written."""
 
-import collections
+import codecs
 import collections.abc
+import itertools
+import tempfile
+import typing as ty
 
 import zun.conf
 from zun.container.docker import client
@@ -10,48 +13,75 @@ from zun.container.docker import streams
 
 CONF = zun.conf.CONF
 
+_CHUNK = 1 << 16
+#: Bytes that are kept in memory; more of them lie on disk, under no name.
+_IN_MEMORY = 1 << 20
+
 
 class Tail:
-    """The newest bytes of a stream.
+    """The newest bytes of a stream, in a file that is written round and round.
 
     :param limit: how many to keep
+    :param file: empty
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, file: ty.IO[bytes]) -> None:
         self._limit = limit
-        self._parts: collections.deque[bytes] = collections.deque()
-        self._size = 0
+        self._file = file
         self._cut = False
 
     def add(self, data: bytes) -> None:
-        self._parts.append(data)
-        self._size += len(data)
-        while self._size - len(self._parts[0]) >= self._limit:
-            self._size -= len(self._parts.popleft())
-            self._cut = True
+        view = memoryview(data)
+        while view:
+            room = self._limit - self._file.tell()
+            if not room:
+                self._file.seek(0)
+                self._cut, room = True, self._limit
+            self._file.write(view[:room])
+            view = view[room:]
 
-    def text(self) -> str:
-        """Decoded; after a cut it begins with a whole line where there is one."""
-        data = b''.join(self._parts)
-        if self._cut or len(data) > self._limit:
-            data = data[-self._limit:]
-            _, newline, rest = data.partition(b'\n')
-            data = rest if newline and rest else data
-        return data.decode(errors='replace')
+    def pieces(self) -> collections.abc.Iterator[bytes]:
+        """What is kept, the oldest first; after a cut it begins with a whole line if it has one."""
+        end = self._file.tell()
+        parts = [(end, self._limit), (0, end)] if self._cut else [(0, end)]
+        skipped = self._begun_line(parts) if self._cut else 0
+        for begin, stop in parts:
+            yield from self._between(begin + skipped, stop)
+            skipped = max(skipped - (stop - begin), 0)
+
+    def _begun_line(self, parts: list[tuple[int, int]]) -> int:
+        """Bytes up to the first whole line; 0 when there is none."""
+        size = 0
+        for piece in itertools.chain.from_iterable(itertools.starmap(self._between, parts)):
+            at = piece.find(b'\n') + 1
+            if at:
+                return (size + at) % self._limit
+            size += len(piece)
+        return 0
+
+    def _between(self, begin: int, end: int) -> collections.abc.Iterator[bytes]:
+        while begin < end:
+            self._file.seek(begin)
+            piece = self._file.read(min(_CHUNK, end - begin))
+            begin += len(piece)
+            yield piece
 
 
-def read(engine: client.Client, name: str, tty: bool, params: dict[str, str]) -> str:
-    """Logs up to now, at most ``[docker]/max_log_bytes`` of them.
+def read(engine: client.Client, name: str, tty: bool, params: dict[str, str],
+         into: ty.IO[bytes]) -> None:
+    """Write logs up to now as UTF-8, at most ``[docker]/max_log_bytes`` of them.
 
     :param tty: a terminal's output comes as it is, other output in frames
     :param params: query of the engine's logs
     """
     response = engine.request('GET', f'/containers/{client.quote(name)}/logs',
                               params=params, stream=True)
-    tail = Tail(CONF.docker.max_log_bytes)
-    for part in _output(engine.chunks(response, CONF.docker.default_timeout), tty):
-        tail.add(part)
-    return tail.text()
+    with tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=CONF.state_path) as file:
+        tail = Tail(CONF.docker.max_log_bytes, ty.cast(ty.IO[bytes], file))
+        for part in _output(engine.chunks(response, CONF.docker.default_timeout), tty):
+            tail.add(part)
+        for text in codecs.iterdecode(tail.pieces(), 'utf-8', 'replace'):
+            into.write(text.encode())
 
 
 def _output(chunks: collections.abc.Iterator[bytes],

@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of ``top``: the engine hands them to ps on the host, as root."""
+"""``top``. The engine hands its arguments to ps on the host, as root."""
 
+import json
 import re
+import typing as ty
 
 from zun.common import exception
+import zun.conf
+from zun.container.docker import client
+
+CONF = zun.conf.CONF
+
+#: Bytes of the engine's answer.
+_LONGEST = 1 << 20
 
 #: Options without a value. BSD's ``e`` would show environments, so that it is none of them.
 _PLAIN = re.compile(r'-[AaefFHjlLwy]+|[afjluvwx]+|--forest')
@@ -40,6 +49,22 @@ def check(ps_args: str) -> str:
         else:
             raise exception.Invalid(f'Invalid ps_args: {word} is not allowed.')
     return ps_args
+
+
+def read(engine: client.Client, name: str, params: dict[str, str]) -> dict[str, ty.Any]:
+    """``{'Titles': [...], 'Processes': [[...]]}``
+
+    :raises RequestTooLarge: their command lines are so long that no answer should hold them
+    """
+    response = engine.request('GET', f'/containers/{client.quote(name)}/top', params=params,
+                              stream=True)
+    text = bytearray()
+    for chunk in engine.chunks(response, CONF.docker.default_timeout):
+        text += chunk
+        if len(text) > _LONGEST:
+            raise exception.RequestTooLarge(what='The list of processes', limit=_LONGEST)
+    found = json.loads(text)
+    return {key: found[key] for key in ('Titles', 'Processes')}
 
 
 def _check_fields(fields: str) -> None:

@@ -74,6 +74,14 @@ def untar(data: bytes) -> dict[str, bytes]:
                 for member in archive if member.isfile()}
 
 
+def printed(driver: ty.Any, container: objects.Container, stdout: bool = True, stderr: bool = True,
+            timestamps: bool = False, tail: int | None = None, since: str | None = None) -> str:
+    """The log of a container."""
+    into = io.BytesIO()
+    driver.logs(container, stdout, stderr, timestamps, tail, since, into)
+    return into.getvalue().decode()
+
+
 def fetched(driver: ty.Any, container: objects.Container,
             path: str) -> tuple[bytes, dict[str, ty.Any]]:
     """A path of a container as a tar, and its stat."""

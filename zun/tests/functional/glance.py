@@ -24,6 +24,7 @@ Json = dict[str, ty.Any]
 
 class Glance(fixtures.Fixture):
     """
+    :ivar url: of its endpoint
     :ivar images: id -> record, as the API shows it
     :ivar data: id -> bytes
     :ivar members: (image, project)
@@ -44,8 +45,8 @@ class Glance(fixtures.Fixture):
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
-        CONF.set_override('endpoint_override', f'http://127.0.0.1:{server.server_port}',
-                          'glance_client')
+        self.url = f'http://127.0.0.1:{server.server_port}'
+        CONF.set_override('endpoint_override', self.url, 'glance_client')
         CONF.set_override('auth_type', 'none', 'keystone_auth')
         self.addCleanup(CONF.clear_override, 'endpoint_override', 'glance_client')
         self.addCleanup(CONF.clear_override, 'auth_type', 'keystone_auth')

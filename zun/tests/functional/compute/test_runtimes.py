@@ -65,7 +65,7 @@ class RuntimeTest(base.NodeTestCase):
         if container.status == states.ERROR:
             self.skipTest(f'runsc does not run here: {container.status_reason}')
         real.wait_for('its end', lambda: not self.docker.inspect(container)['State']['Running'])
-        self.assertIn('gVisor', self.engine.logs(container, True, True, False, None, None))
+        self.assertIn('gVisor', real.printed(self.engine, container))
 
     def test_row_of_the_host_and_scheduler_agree(self):
         row = objects.ComputeNode.get_by_name(self.admin, base.HOST)

@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+import fixtures
+
 from zun.common import exception
 from zun.compute import manager
 from zun.compute import parcels as node_parcels
@@ -42,11 +44,11 @@ class PartsTest(base.NodeTestCase):
 
     def put(self, data):
         self.bus.container_put_archive(self.context, base.HOST, self.uuid, '/x',
-                                       parcels.encoded(data))
+                                       [parcels.encoded(data)])
 
     def get(self):
-        return parcels.decoded(self.bus.container_get_archive(
-            self.context, base.HOST, self.uuid, '/x')['data'])
+        return b''.join(map(parcels.decoded, self.bus.container_get_archive(
+            self.context, base.HOST, self.uuid, '/x')['data']))
 
     def test_small_ones_are_one_message(self):
         for data in (b'', b'x', bytes(range(256)) * 1024, os.urandom(parcels.PART)):
@@ -75,16 +77,25 @@ class PartsTest(base.NodeTestCase):
     def test_no_base64(self):
         for text in ('#', 'YWJ', 'A' * parcels.PART_TEXT + '#'):
             self.assertRaises(exception.Base64Exception, self.bus.container_put_archive,
-                              self.context, base.HOST, self.uuid, '/x', text)
+                              self.context, base.HOST, self.uuid, '/x', [text])
 
     def test_logs(self):
         text = 'zwölf Boxkämpfer \U0001f94a jagen\n' * 200000
         self.engine.write(self.uuid, text)
-        self.assertEqual(text, self.bus.container_logs(
-            self.context, base.HOST, self.uuid, True, True, False, None, None))
+        self.assertEqual(text, ''.join(self.bus.container_logs(
+            self.context, base.HOST, self.uuid, True, True, False, None, None)))
         self.assertLessEqual(self.bus.longest, MIB)
         self.assertEqual('jagen\n', self.bus.container_logs(
             self.context, base.HOST, self.uuid, True, True, False, 1, None)[-6:])
+
+    def test_output_of_a_command(self):
+        text = '\x01\ufffd\U0001f94a' * 100000
+        self.useFixture(fixtures.MonkeyPatch('zun.container.fake.FakeDriver.execute',
+                                             lambda *_args: (text, 3)))
+        answer = self.bus.container_exec(self.context, base.HOST, self.uuid, 'x', True, False)
+        self.assertEqual((text, 3), (answer['output'], answer['exit_code']))
+        self.assertLessEqual(self.bus.longest, MIB)
+        self.assertEqual({}, self.node.parcels._held)
 
     def test_token_of_another_container(self):
         token = self.node.parcels.receive(self.uuid, None, 'YWJj', 10)

@@ -3,6 +3,7 @@
 
 import contextlib
 import http.server
+import io
 import json
 import os
 import socketserver
@@ -143,13 +144,28 @@ class TestFaults(base.TestCase):
                 ('/stop', self.driver.stop, (self.container, 1)),
                 ('/restart', self.driver.reboot, (self.container, 1)),
                 ('/exec', self.driver.execute, (self.container, 'true')),
-                ('/logs', self.driver.logs, (self.container, True, True, False, None, None)),
+                ('/logs', self.driver.logs, (self.container, True, True, False, None, None,
+                                             io.BytesIO())),
                 ('', self.driver.delete, (self.container.uuid,))):
             self.on(verb, self.engine.hang)
             error = self.assertUnavailableWithin(4, call, *args)
             self.assertRegex(error.message, r'no answer within \d seconds')
         self.engine.behave['images/create'] = self.engine.hang
         self.assertUnavailableWithin(4, self.driver.pull_image, 'x', 'y')
+
+    def test_list_of_processes_without_an_end(self):
+        def endless(handler):
+            handler.send_response(200)
+            handler.end_headers()
+            handler.close_connection = True
+            with contextlib.suppress(OSError):  # the reader has enough
+                while True:
+                    handler.wfile.write(b'["x"],' * 10000)
+
+        self.on('/top', endless)
+        error = self.assertRaises(exception.RequestTooLarge, self.driver.top, self.container, None)
+        self.assertEqual('The list of processes is larger than the limit of 1048576 bytes.',
+                         error.message)
 
     def test_one_call_that_hangs_does_not_hold_the_others(self):
         self.on('/json', self.engine.hang)

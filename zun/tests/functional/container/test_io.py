@@ -196,7 +196,7 @@ class TestStreams(base.DriverTestCase):
 
 class TestLogs(base.DriverTestCase):
     def logs(self, container, stdout=True, stderr=True, timestamps=False, tail=None, since=None):
-        return self.driver.logs(container, stdout, stderr, timestamps, tail, since)
+        return engine.printed(self.driver, container, stdout, stderr, timestamps, tail, since)
 
     def _ended(self, script, **fields):
         container = self.run_container(command=['sh', '-c', script], **fields)

@@ -258,7 +258,7 @@ class TestPower(base.DriverTestCase):
         engine.wait_for('the trap', lambda: 'got' in self._logs(container))
 
     def _logs(self, container):
-        return self.driver.logs(container, True, True, False, None, None)
+        return engine.printed(self.driver, container)
 
     def test_signals_by_any_name(self):
         for signal in ('9', 'KILL', 'SIGKILL'):

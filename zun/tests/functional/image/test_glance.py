@@ -3,6 +3,8 @@ import hashlib
 import io
 import json
 import os
+import subprocess
+import sys
 import tarfile
 import time
 
@@ -202,3 +204,21 @@ class TroubleTest(GlanceTestCase):
         os.utime(old, (time.time() - 4000,) * 2)
         self.fetch(self.glance.add(saved()))
         self.assertEqual(['b.part'], os.listdir(self.directory))
+
+
+class MemoryTest(GlanceTestCase):
+    def test_an_image_is_never_whole_in_memory(self):
+        mib = 64
+        small, large = self.glance.add(saved()), self.glance.add(
+            saved(text=os.urandom(mib << 19).hex()))
+        targets = [self.glance.record(), self.glance.record()]
+        done = subprocess.run(
+            [sys.executable, '-W', 'ignore', '-m', 'zun.tests.functional.image.streamed',
+             self.glance.url, small, targets[0], large, targets[1]],
+            capture_output=True, text=True, timeout=300, check=False,
+            env={**os.environ, 'ZUN_TEST_ENGINE': engine.URL})
+        self.assertEqual(0, done.returncode, done.stderr)
+        sent = self.glance.images[targets[1]]
+        self.assertEqual('active', sent['status'])
+        self.assertGreater(sent['size'], mib << 20)
+        self.assertLess(int(done.stdout), 16 << 10, f'{mib} MiB in and out')

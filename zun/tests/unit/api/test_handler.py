@@ -36,6 +36,13 @@ class RequestTest(base.ApiTest):
                                     environ={'wsgi.input_terminated': True}),
                           413, 'request-too-large')
 
+    def test_body_of_an_action(self):
+        """No command, and no message to a node, is that long."""
+        body = b'{"command": "' + b'a' * (1 << 20) + b'"}'
+        for verb, status in (('execute', 413), ('put_archive', 400)):
+            response = self.call(f'{PATH}/x/{verb}', 'POST', body=body)
+            self.assertEqual(status, response.status_int, verb)
+
     def test_deep_body_counts_as_absent(self):
         self.assert_error(self.call(PATH, 'POST', body=b'[' * 200000), 400,
                           'schema-validation-error')

@@ -114,7 +114,9 @@ class DriverContract:
         self.assertEqual(0, self.driver.execute(container, 'true')[1])
         self.assertIn('PID', self.driver.top(container, None)['Titles'])
         self.driver.resize(container, 20, 80)
-        self.assertEqual('', self.driver.logs(container, True, True, False, None, None))
+        into = io.BytesIO()
+        self.driver.logs(container, True, True, False, None, None, into)
+        self.assertEqual(b'', into.getvalue())
         self.assertRaises(exception.NotFound, self.driver.get_archive, container, '/no/such',
                           io.BytesIO())
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The smaller pure parts of the Docker driver."""
 
+import io
 import json
 import struct
 
@@ -61,27 +62,31 @@ class TestDemultiplexer(base.TestCase):
 
 class TestTail(base.TestCase):
     def text(self, limit, *parts):
-        tail = logs.Tail(limit)
+        tail = logs.Tail(limit, io.BytesIO())
         for part in parts:
             tail.add(part)
-        return tail.text()
+        return b''.join(tail.pieces()).decode(errors='replace')
 
     def test_newest_in_whole_lines(self):
         for limit, parts, expected in (
                 (100, (b'one\n', b'two\n'), 'one\ntwo\n'), (8, (b'one\n', b'two\n'), 'one\ntwo\n'),
                 (7, (b'one\n', b'two\n'), 'two\n'), (5, (b'one\ntwo\n',), 'two\n'),
                 (4, (b'one\n', b'two\n'), 'two\n'), (3, (b'abcdef',), 'def'),
-                (3, (b'abcdef\n',), 'ef\n'), (10, (), ''), (10, (b'',), '')):
+                (3, (b'abcdef\n',), 'ef\n'), (10, (), ''), (10, (b'',), ''),
+                (6, (b'one\ntw', b'o\nthree\n'), 'three\n'), (3, (b'abcdefghi',), 'ghi'),
+                (5, (b'abc', b'de', b'\nfg', b'hij'), 'fghij')):
             self.assertEqual(expected, self.text(limit, *parts), (limit, parts))
 
     def test_cut_inside_a_character(self):
         self.assertEqual('\ufffdz', self.text(2, 'öz'.encode()))
 
-    def test_holds_little_more_than_the_limit(self):
-        tail = logs.Tail(1000)
+    def test_holds_no_more_than_the_limit(self):
+        file = io.BytesIO()
+        tail = logs.Tail(1000, file)
         for _ in range(10000):
-            tail.add(b'0123456789' * 10)
-        self.assertLessEqual(tail._size, 1100)
+            tail.add(b'0123456789' * 11)
+        self.assertEqual(1000, len(file.getvalue()))
+        self.assertEqual(b'0123456789' * 100, b''.join(tail.pieces()))
 
 
 class TestEvents(base.TestCase):

@@ -82,7 +82,9 @@ class TestBehindItsBack(FakeTestCase):
 
     def test_output(self):
         self.driver.write(self.container.uuid, 'one\ntwo\n')
-        self.assertEqual('two\n', self.driver.logs(self.container, True, True, False, 1, None))
+        into = io.BytesIO()
+        self.driver.logs(self.container, True, True, False, 1, None, into)
+        self.assertEqual(b'two\n', into.getvalue())
 
     def test_files(self):
         self.driver.put_archive(self.container, '/tmp', b'tar')

@@ -160,7 +160,8 @@ class RoundTripTest(RpcTestCase):
                 return lambda context, **args: (
                     called.append((name, args)), answers.get(name))[1]
 
-        answers = {'container_get_archive': {'data': '', 'stat': {}}}
+        answers = {'container_get_archive': {'data': '', 'stat': {}},
+                   'container_exec': {'output': ''}}
         called, topic = [], self.CONF.compute.topic
         server = service.Server(topic, self.host, Recorder(), workers=1)
         server.start()
