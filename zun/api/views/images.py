@@ -11,7 +11,7 @@ from zun.api.views import links
 COLLECTION = 'images'
 _FIELDS = ('uuid', 'image_id', 'repo', 'tag', 'size', 'project_id', 'host')
 #: Field -> first version that shows it.
-SINCE = {'status': '1.41', 'status_reason': '1.41'}
+SINCE = {'status': '1.42', 'status_reason': '1.42'}
 
 
 def names(version: microversions.Version) -> tuple[str, ...]:

@@ -41,18 +41,19 @@ class Newest(ty.NamedTuple):
     """The one number that stands in every answer.
 
     :ivar recorded: newest version of the reference
-    :ivar ours: one more, for ``follow`` of logs: it must be in a version of its own, so that
-        whoever asks for an older one is answered as before
-    :ivar above: the first version that ours refuses, asked for where the reference was asked for
-        the first that it refuses
+    :ivar refused: the first one that the reference refuses
+    :ivar ours: two more, for ``follow`` of logs and the status of images: each is in a version of
+        its own, so that whoever asks for an older one is answered as before
+    :ivar above: the first one that ours refuses
     """
 
     recorded: str
+    refused: str
     ours: str
     above: str
 
 
-NEWEST = Newest('1.40', '1.41', '1.42')
+NEWEST = Newest('1.40', '1.41', '1.42', '1.43')
 _VERSION = 'OpenStack-API-Version'
 _MAXIMUM = 'openstack-api-maximum-version'
 
@@ -155,7 +156,7 @@ def _renumbered(step: Json) -> Json:
         return step
     changed = copy.deepcopy(step)
     asked, answered = changed['request']['headers'], changed['response'].get('headers', {})
-    if asked.get(_VERSION) == f'container {NEWEST.ours}':
+    if asked.get(_VERSION) == f'container {NEWEST.refused}':
         asked[_VERSION] = f'container {NEWEST.above}'
     if asked.get(_VERSION, '').lower() == 'container latest':
         answered[_VERSION.lower()] = f'container {NEWEST.ours}'

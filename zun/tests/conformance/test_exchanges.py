@@ -30,7 +30,7 @@ class ExchangesTest(testscenarios.WithScenarios, base.TestCase):
 class DeviationsTest(base.TestCase):
     def test_newest_version(self):
         self.assertEqual(deviations.NEWEST.ours, str(microversions.MAX))
-        asked = {'container latest': [], f'container {deviations.NEWEST.ours}': []}
+        asked = {'container latest': [], f'container {deviations.NEWEST.refused}': []}
         for scenario in _DATA['scenarios']:
             expected = deviations.expected_of(scenario, {})
             for step, other in zip(scenario['steps'], expected['steps'], strict=True):
