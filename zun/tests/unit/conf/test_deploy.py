@@ -11,6 +11,7 @@ import sys
 
 from keystoneauth1 import loading
 from oslo_messaging import opts as messaging_opts
+from oslo_service import opts as service_opts
 import testscenarios
 
 from zun.common import config
@@ -178,6 +179,11 @@ class PasteTestCase(base.TestCase):
 class NamesTestCase(base.TestCase):
     """Names that deployments write or call: entry points and import paths."""
 
+    @property
+    def graceful(self):
+        service_opts.register_service_opts(self.CONF)
+        return self.CONF.graceful_shutdown_timeout
+
     def test_scripts_exist(self):
         names = {line.split(' = ')[0] for line in entry_points()['console_scripts']}
         wanted = {'zun-api', 'zun-compute', 'zun-wsproxy', 'zun-cni-daemon', 'zun-cni'}
@@ -195,6 +201,18 @@ class NamesTestCase(base.TestCase):
             for target in node.targets
         }
         self.assertIn('application', names)
+
+    def test_systemd_units(self):
+        scripts = {line.split(' = ')[0] for line in entry_points()['console_scripts']}
+        units = sorted((ROOT / 'etc/systemd').iterdir())
+        self.assertEqual(5, len(units))
+        for path in units:
+            unit = configparser.RawConfigParser()
+            unit.optionxform = str
+            unit.read(path)
+            self.assertIn(path.stem, scripts)
+            self.assertEqual(f'/usr/local/bin/{path.stem}', unit['Service']['ExecStart'])
+            self.assertLess(self.graceful, int(unit['Service']['TimeoutStopSec']), path.stem)
 
     def test_files_that_packagers_copy(self):
         for name in (
