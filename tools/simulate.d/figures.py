@@ -42,6 +42,11 @@ def by_rows(points: list[Point], ledger: str) -> list[Point]:
     return of(points, ledger, nodes=min(point['nodes'] for point in points))
 
 
+def watched(points: list[Point]) -> list[Point]:
+    """Those whose nodes were watched while they rested."""
+    return [point for point in points if point['rest'] is not None]
+
+
 def ledgers(points: list[Point]) -> list[str]:
     return [name for name in _NAMES if any(point['ledger'] == name for point in points)]
 
@@ -97,7 +102,7 @@ def rows_table(points: list[Point]) -> str:
                          ' + '.join(f'{read[role]:.0f}' for role in read)])
     return table('One create, by the number of containers in the cloud', [
         'ledger', 'containers', 'schedule time p50 (ratio)',
-        'SQL statements: API + scheduler + node', 'rows read: API + scheduler + node'], rows)
+        'SQL statements: API + scheduler (+ node)', 'rows read: API + scheduler (+ node)'], rows)
 
 
 def rest_table(points: list[Point]) -> str:
@@ -106,7 +111,7 @@ def rest_table(points: list[Point]) -> str:
              f'{point["rest"]["own_containers"]:.0f}', f'{point["rest"]["rows_read"]:.0f}',
              f'{point["rest"]["rows_read"] / point["rest"]["own_containers"]:.1f}',
              f'{point["rest"]["selects"] + point["rest"]["writes"]:.1f}']
-            for ledger in ledgers(points) for point in of(points, ledger)]
+            for ledger in ledgers(points) for point in watched(of(points, ledger))]
     return table('One node at rest, in a minute', [
         'ledger', 'nodes', 'containers in the cloud', 'containers on the node', 'rows read',
         'rows read for each of its containers', 'SQL statements'], rows)
@@ -158,7 +163,7 @@ def plots(points: list[Point], directory: pathlib.Path) -> list[str]:
              'containers in the cloud', 'rows', reads),
         plot(directory / 'node-at-rest.png', 'Rows that a node reads in a minute',
              'nodes', 'rows for each of its containers', lines(
-                 by_nodes, 'nodes',
+                 lambda *args: watched(by_nodes(*args)), 'nodes',
                  lambda p: p['rest']['rows_read'] / p['rest']['own_containers'])),
     ]
 

@@ -2,6 +2,8 @@
 """Grow a simulated cloud from point to point, and measure each."""
 
 import argparse
+import contextlib
+import dataclasses
 import json
 import os
 import pathlib
@@ -9,11 +11,13 @@ import platform
 import subprocess
 import sys
 import time
+import typing as ty
 
 import books
 import cloud
 import drive
 import point as points
+import processes
 import race
 import settings
 
@@ -22,10 +26,14 @@ from zun.db import engine
 from zun.db import migration
 from zun.placement import ledger as placement_ledger
 
-#: Ledger -> (nodes, rows of containers), growing.
-_ROWS = [(10, 1_000), (10, 10_000)]
-_NODES = [(10, 100_000), (100, 100_000), (1000, 100_000)]
-SERIES = {'placement': _ROWS + _NODES, 'local': _ROWS + _NODES, 'optimistic': _NODES}
+#: Nodes and rows of containers, growing.
+STEPS = [(10, 1_000), (10, 100_000), (100, 100_000), (1000, 100_000)]
+#: Where nodes are watched while they rest, with one ledger: it takes more than a minute.
+_WATCHED = {('placement', *STEPS[0]), ('placement', *STEPS[1]), ('placement', *STEPS[3])}
+#: Ledger -> ways to use it that are measured in the same cloud.
+WAYS = {'placement': ('placement', 'optimistic'), 'local': ('local',)}
+_NUMBERS = {'live': 10, 'serial': 20, 'sample': 5, 'burst': 60, 'users': 8, 'idle': 62.0}
+_OF_SMOKE = {'serial': 2, 'sample': 2, 'burst': 6, 'idle': 2.0}
 
 
 def machine() -> dict[str, str]:
@@ -41,6 +49,7 @@ def machine() -> dict[str, str]:
 
 def empty_cloud(ledger: str) -> placement_ledger.Ledger:
     """A database and a ledger without anything, for this process as their API."""
+    processes.kill_leftovers()
     cloud.prepare()
     conf = settings.write('api', 'api', ledger, 'sim-api')
     config.parse_args(['--config-file', str(conf)], program='zun-api')
@@ -52,45 +61,104 @@ def empty_cloud(ledger: str) -> placement_ledger.Ledger:
     return ledger_of_api
 
 
-def series(ledger: str, steps: list[tuple[int, int]], args: argparse.Namespace) -> None:
+def planned(args: argparse.Namespace, ledger: str) -> list[points.Point]:
+    """The points of one ledger, in the order of a cloud that grows."""
+    steps = args.steps or STEPS
+    found = []
+    for nodes, rows in steps:
+        for way in WAYS[ledger]:
+            if way != ledger and rows < steps[-1][1]:
+                continue
+            watched = way == ledger if args.steps else (way, nodes, rows) in _WATCHED
+            idle = args.idle if watched else 0.0
+            found.append(points.Point(way, nodes, rows, min(args.live, steps[0][0]), args.serial,
+                                      args.sample, args.burst, args.users, idle))
+    return found
+
+
+class Results:
+    """The file of all results: what it has is not measured again."""
+
+    def __init__(self, path: str) -> None:
+        self._path = pathlib.Path(path)
+        self._all: dict[str, ty.Any] = {'machine': {}, 'points': []}
+        if self._path.exists():
+            self._all = json.loads(self._path.read_text())
+
+    def has(self, point: points.Point) -> bool:
+        return any(found['asked'] == dataclasses.asdict(point) for found in self._all['points'])
+
+    def add(self, found: dict[str, ty.Any]) -> None:
+        """Keep a point, in place of an older one of the same cloud."""
+        key = ('ledger', 'nodes', 'rows')
+        others = [other for other in self._all['points']
+                  if any(other[name] != found[name] for name in key)]
+        self._all = {'machine': machine(), 'points': [*others, found]}
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        new = self._path.with_suffix('.new')
+        new.write_text(json.dumps(self._all, indent=1) + '\n')
+        new.replace(self._path)
+
+
+def series(args: argparse.Namespace) -> None:
     """The points of one ledger: the same cloud, growing. Each is kept as soon as it is measured."""
-    ledger_of_api = empty_cloud(ledger)
-    found, nodes, rows = [], 0, 0
-    for next_nodes, next_rows in steps:
-        cloud.add_containers(rows, next_rows)
-        if next_nodes > nodes:
-            cloud.add_hosts(cloud.hosts(nodes, next_nodes))
-            books.add(ledger_of_api, cloud.hosts(nodes, next_nodes))
-        nodes, rows = next_nodes, next_rows
-        point = points.Point(ledger, nodes, rows, min(nodes, args.live), args.serial,
-                             args.burst, args.users, args.idle)
-        print(f'{ledger}: {nodes} nodes, {rows} containers', flush=True)
-        found.append(points.measure(point, ledger_of_api))
-        print(json.dumps({name: value for name, value in found[-1].items()
-                          if name in ('rest', 'serial', 'burst', 'overfilled')}), flush=True)
-        pathlib.Path(args.results).write_text(json.dumps(found))
+    ledger, results = args.ledger[0], Results(args.results)
+    plan = [point for point in planned(args, ledger) if not results.has(point)]
+    books_of_api = empty_cloud(ledger)
+    size = (0, 0)
+    with contextlib.ExitStack() as stack:
+        for point in plan:
+            size = _grow(books_of_api, size, point)
+            if point is plan[0]:
+                stack.enter_context(points.alive())
+                stack.enter_context(processes.agents(ledger, point.live))
+            found = points.measure(point, books_of_api)
+            results.add(found)
+            _say(json.dumps({name: found[name] for name in
+                             ('rest', 'serial', 'burst', 'overfilled')}))
     books.purge()
 
 
+def _grow(ledger: placement_ledger.Ledger, size: tuple[int, int],
+          point: points.Point) -> tuple[int, int]:
+    """Add nodes and rows that are missing; the new size."""
+    nodes, rows = size
+    _say(f'{point.ledger}: {point.nodes} nodes, {point.rows} containers')
+    cloud.add_containers(rows, point.rows)
+    if point.nodes > nodes:
+        added = cloud.hosts(nodes, point.nodes)
+        cloud.add_hosts(added)
+        books.add(ledger, added)
+        _say('the cloud is there')
+    return point.nodes, point.rows
+
+
+def _say(text: str) -> None:
+    print(f'{time.strftime("%H:%M:%S")} {text}', flush=True)
+
+
 def run(args: argparse.Namespace) -> None:
-    """Measure, and keep what was measured."""
-    results = {'machine': machine(), 'points': []}
+    """Measure what the results do not have yet."""
+    results = Results(args.results)
     for ledger in args.ledger:
+        if all(map(results.has, planned(args, ledger))):
+            _say(f'{ledger}: all is measured')
+            continue
         # Options and pools of a process are those of one ledger.
-        steps = args.steps or ','.join(f'{nodes}:{rows}' for nodes, rows in SERIES[ledger])
-        command = [sys.executable, __file__, 'series', ledger, '--steps', steps,
-                   *(f'--{name}={getattr(args, name)}' for name in _NUMBERS)]
-        output = settings.directory() / f'{ledger}.json'
-        subprocess.run([*command, '--results', str(output)], check=True)
-        results['points'] += json.loads(output.read_text())
-    path = pathlib.Path(args.results)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(results, indent=1) + '\n')
+        subprocess.run([
+            sys.executable, __file__, 'series', ledger, '--results', args.results,
+            *(f'--{name}={getattr(args, name)}' for name in _NUMBERS),
+            *(['--steps', ','.join(f'{nodes}:{rows}' for nodes, rows in args.steps)]
+              if args.steps else [])], check=True)
 
 
-def one_series(args: argparse.Namespace) -> None:
-    steps = [tuple(map(int, step.split(':'))) for step in args.steps.split(',')]
-    series(args.ledger[0], steps, args)
+def _steps(text: str) -> list[tuple[int, int]]:
+    """NODES:CONTAINERS,... as numbers."""
+    found = []
+    for step in text.split(','):
+        nodes, rows = map(int, step.split(':'))
+        found.append((nodes, rows))
+    return found
 
 
 def one_race(args: argparse.Namespace) -> None:
@@ -104,34 +172,30 @@ def one_race(args: argparse.Namespace) -> None:
                                     *found['wrong']]))
 
 
-_NUMBERS = {'live': 100, 'serial': 20, 'burst': 200, 'users': 8, 'idle': 66.0}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest='command', required=True)
-    for name, work in (('run', run), ('smoke', run), ('series', one_series)):
+    for name, work in (('run', run), ('smoke', run), ('series', series)):
         command = commands.add_parser(name)
         command.set_defaults(work=work)
         if name == 'series':
             command.add_argument('ledger', nargs=1)
         else:
-            command.add_argument('--ledger', action='append', choices=list(SERIES))
+            command.add_argument('--ledger', action='append', choices=list(WAYS))
         small = name == 'smoke'
-        command.add_argument('--steps', help='NODES:CONTAINERS,...',
-                             default='2:200' if small else None)
+        command.add_argument('--steps', type=_steps, help='NODES:CONTAINERS,...',
+                             default=[(2, 200)] if small else None)
         command.add_argument('--results', default=str(settings.directory() / 'results.json'))
         for option, value in _NUMBERS.items():
-            tiny = {'serial': 2, 'burst': 6, 'idle': 2.0}
             command.add_argument(f'--{option}', type=type(value),
-                                 default=tiny.get(option, value) if small else value)
+                                 default=_OF_SMOKE.get(option, value) if small else value)
     command = commands.add_parser('race', help='more creates at once than the cloud can take')
     command.set_defaults(work=one_race)
-    command.add_argument('ledger', nargs=1, choices=list(SERIES))
+    command.add_argument('ledger', nargs=1, choices=[way for ways in WAYS.values() for way in ways])
     for option, value in (('creates', 500), ('nodes', 20), ('slots', 20), ('schedulers', 3)):
         command.add_argument(f'--{option}', type=int, default=value)
     args = parser.parse_args()
-    args.ledger = args.ledger or (['local'] if args.command == 'smoke' else list(SERIES))
+    args.ledger = args.ledger or (['local'] if args.command == 'smoke' else list(WAYS))
     args.work(args)
 
 

@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One measured point: a cloud of so many hosts and containers, its processes, its figures."""
+"""One measured point: what a cloud of so many hosts and containers costs."""
 
 import contextlib
 import dataclasses
-import os
-import pathlib
-import signal
-import subprocess
-import sys
 import threading
 import time
 import typing as ty
@@ -15,21 +10,20 @@ import typing as ty
 import cloud
 import drive
 import observe
-import settings
+import processes
 
 from zun.placement import ledger
-
-_SELF = pathlib.Path(__file__).parent
-_NODE_PROCESSES = 2
-_START_SECONDS = 300
 
 
 @dataclasses.dataclass(frozen=True)
 class Point:
     """
+    :ivar ledger: placement, local or optimistic
     :ivar live: how many of the hosts have an agent; the others are rows that look alive
-    :ivar idle: seconds for which a cloud at rest is watched
-    :ivar users: who create at the same time
+    :ivar serial: creates one by one
+    :ivar sample: creates that are counted, twice as many in all
+    :ivar burst: creates of several users at the same time
+    :ivar idle: seconds for which a cloud at rest is watched; 0: it is not
     """
 
     ledger: str
@@ -37,6 +31,7 @@ class Point:
     rows: int
     live: int
     serial: int
+    sample: int
     burst: int
     users: int
     idle: float
@@ -59,99 +54,6 @@ def spread(samples: ty.Sequence[float]) -> dict[str, float]:
             for percent in (50, 95)} | {'count': len(samples)}
 
 
-def _record() -> pathlib.Path:
-    """Where the ids of running processes are kept, for the case that nobody is left to end them."""
-    return settings.directory() / 'processes'
-
-
-def _kill_leftovers() -> None:
-    """End what a simulation that was broken off has left."""
-    if not _record().exists():
-        return
-    for line in _record().read_text().split():
-        command = pathlib.Path('/proc', line, 'cmdline')
-        if command.exists() and str(settings.directory()) in command.read_text():
-            os.killpg(int(line), signal.SIGKILL)
-    _record().unlink()
-
-
-class Processes:
-    """Schedulers and agents, killed in the end.
-
-    :param live: number of agents
-    :param cpus: of each node, allocated ``ratio`` times
-    :ivar schedulers: process ids
-    """
-
-    def __init__(self, ledger: str, live: int, schedulers: int = 2, cpus: int = cloud.HOST_CPUS,
-                 ratio: float = 16.0) -> None:
-        self._ledger = ledger
-        self._live = live
-        self._wanted = schedulers
-        self._cpus = cpus
-        self._ratio = ratio
-        self._running: list[subprocess.Popen[str]] = []
-        self.schedulers: list[int] = []
-
-    def __enter__(self) -> 'Processes':
-        _kill_leftovers()
-        binaries = pathlib.Path(sys.executable).parent
-        for number in range(self._wanted):
-            name = f'scheduler-{number}'
-            conf = settings.write(name, 'scheduler', self._ledger, f'sim-{name}')
-            started = self._start(str(binaries / 'zun-scheduler'), '--config-file', str(conf))
-            self.schedulers.append(started.pid)
-        agents = []
-        share = -(-self._live // _NODE_PROCESSES)
-        for number, first in enumerate(range(0, self._live, share)):
-            name = f'nodes-{number}'
-            conf = settings.write(name, 'nodes', self._ledger, f'sim-{name}', self._ratio)
-            agents.append(self._start(
-                sys.executable, str(_SELF / 'nodes.py'), str(conf), str(first),
-                str(min(first + share, self._live)), str(self._cpus)))
-        for agent in agents:
-            self._await_ready(agent)
-        self._await_schedulers()
-        return self
-
-    def _start(self, *command: str) -> 'subprocess.Popen[str]':
-        log = open(settings.directory() / 'stderr.log', 'a')  # noqa: SIM115 - the process' own
-        started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True,
-                                   start_new_session=True)
-        self._running.append(started)
-        with open(_record(), 'a') as record:
-            record.write(f'{started.pid}\n')
-        return started
-
-    @staticmethod
-    def _await_ready(agent: 'subprocess.Popen[str]') -> None:
-        timer = threading.Timer(_START_SECONDS, agent.kill)
-        timer.start()
-        line = agent.stdout.readline() if agent.stdout else ''
-        timer.cancel()
-        if line.strip() != 'ready':
-            raise SystemExit(f'simulate: agents do not start, see {settings.directory()}')
-
-    def _await_schedulers(self) -> None:
-        end = time.monotonic() + _START_SECONDS
-        while time.monotonic() < end:
-            found = cloud.execute("SELECT COUNT(*) FROM zun_service WHERE `binary` = "
-                                  "'zun-scheduler' AND report_count > 0", cloud.DATABASE)
-            if found[0][0] >= self._wanted:
-                return
-            time.sleep(0.2)
-        raise SystemExit(f'simulate: schedulers do not start, see {settings.directory()}')
-
-    def __exit__(self, *error: object) -> None:
-        for process in self._running:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # with its workers
-        for process in self._running:
-            process.wait()
-        _record().unlink(missing_ok=True)
-        cloud.execute("DELETE FROM zun_service WHERE `binary` = 'zun-scheduler'", cloud.DATABASE)
-
-
 @contextlib.contextmanager
 def alive() -> ty.Iterator[None]:
     """Hosts without an agent keep looking alive."""
@@ -170,25 +72,27 @@ def alive() -> ty.Iterator[None]:
 
 
 def measure(point: Point, books: ledger.Ledger) -> dict[str, ty.Any]:
-    """All figures of one point, whose rows and hosts are there already."""
+    """All figures of one point, whose rows, hosts and agents are there already."""
     observe.start_counting()
-    with alive(), Processes(point.ledger, point.live) as processes, observe.Tap() as tap:
+    with processes.schedulers(point.ledger) as running, observe.Tap() as tap:
         drive.settled([drive.create() for _ in range(3)], point.complete)
-        observe.wait_quiet('nodes', per_second=0.5 * point.live)
-        found: dict[str, ty.Any] = {**dataclasses.asdict(point), 'rest': _rest(point)}
+        found: dict[str, ty.Any] = {
+            'asked': dataclasses.asdict(point), 'ledger': point.ledger, 'nodes': point.nodes,
+            'rows': point.rows, 'live': point.live, 'rest': _rest(point)}
         made = drive.one_by_one(point.serial, point.complete)
         found['serial'] = spread(tap.latencies(made))
         found['create'] = _costs(point, tap, found['rest'])
-        found['burst'] = _burst(point, tap, processes)
+        found['burst'] = _burst(point, tap, running)
     found['overfilled'] = _overfilled(books, point)
+    cloud.finish()
     return found
 
 
-def _burst(point: Point, tap: observe.Tap, processes: Processes) -> dict[str, ty.Any]:
+def _burst(point: Point, tap: observe.Tap, schedulers: list[int]) -> dict[str, ty.Any]:
     """Many at the same time: rate, latency, and the CPU that one create takes where."""
     def used() -> dict[str, float]:
         database = observe.counts()
-        return {'scheduler': observe.cpu_ms(*processes.schedulers),
+        return {'scheduler': observe.cpu_ms(*schedulers),
                 'placement': observe.cpu_ms(observe.pid_of('placement')),
                 'database': database['api']['cpu_ms'] + database['scheduler']['cpu_ms']}
 
@@ -200,8 +104,11 @@ def _burst(point: Point, tap: observe.Tap, processes: Processes) -> dict[str, ty
             'cpu_ms': cpu, 'placement_ms': round(calls.milliseconds / len(made), 1)}
 
 
-def _rest(point: Point) -> dict[str, float]:
-    """What one agent does in a minute when nothing happens."""
+def _rest(point: Point) -> dict[str, float] | None:
+    """What one agent does in a minute when nothing happens; None: nobody looks."""
+    if not point.idle:
+        return None
+    observe.wait_quiet('nodes', per_second=0.5 * point.live)
     before, begun = observe.counts(), time.monotonic()
     time.sleep(point.idle)
     minutes = (time.monotonic() - begun) / 60
@@ -214,19 +121,21 @@ def _rest(point: Point) -> dict[str, float]:
     return {**each, 'own_containers': round(own / point.live, 1)}
 
 
-def _costs(point: Point, tap: observe.Tap, rest: dict[str, float]) -> dict[str, ty.Any]:
+def _costs(point: Point, tap: observe.Tap,
+           rest: dict[str, float] | None) -> dict[str, ty.Any]:
     """Of one create: rows read, and in a second sample statements, messages and calls."""
-    count = point.serial
+    count = point.sample
     before, begun = observe.counts(), time.monotonic()
     drive.one_by_one(count, point.complete)
     minutes = (time.monotonic() - begun) / 60
     read = {role: values['rows_read'] for role, values in observe.since(before).items()}
-    read['nodes'] -= round(rest['rows_read'] * point.live * minutes)
+    if rest is not None:
+        read['nodes'] -= round(rest['rows_read'] * point.live * minutes)
     messages = tap.messages
     with observe.Statements() as statements, observe.PlacementCalls() as calls:
         drive.one_by_one(count, point.complete)
         time.sleep(0.5)
-    roles = cloud.ROLES if point.complete and point.live <= 10 else ('api', 'scheduler')
+    roles = cloud.ROLES if point.complete and rest is not None else ('api', 'scheduler')
     return {
         'rows_read': {role: round(read[role] / count, 1) for role in roles},
         'statements': {role: round(statements.by_role[role].total() / count, 1)

@@ -10,7 +10,7 @@ import typing as ty
 
 import cloud
 import drive
-import point
+import processes
 
 from zun.control import allocations
 from zun.placement import ledger
@@ -28,7 +28,8 @@ def run(name: str, books: ledger.Ledger, creates: int, nodes: int, slots: int,
     :returns: what became of them; ``wrong`` is what must not be
     """
     hosts = cloud.hosts(0, nodes)
-    with point.Processes(name, nodes, schedulers, slots, ratio=1.0):
+    with processes.agents(name, nodes, slots, ratio=1.0), \
+            processes.schedulers(name, schedulers):
         _await_hosts(books, hosts)
         begun = time.monotonic()
         with concurrent.futures.ThreadPoolExecutor(_USERS) as pool:
