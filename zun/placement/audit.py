@@ -5,6 +5,7 @@ What is found once may be an operation under way: only what was found before, an
 is repaired. A provider that Nova shares has consumers that are none of ours.
 """
 
+import collections
 from collections.abc import Collection, Mapping
 import dataclasses
 import time
@@ -145,6 +146,8 @@ class Auditor:
         self._ledger = ledger
         self._left: list[tuple[str, str]] = []
         self._suspects: dict[str, dict[Finding, float]] = {}
+        self._found: collections.Counter[str] = collections.Counter()
+        self._repaired: collections.Counter[str] = collections.Counter()
 
     def pause(self) -> float:
         """Seconds until the next step."""
@@ -170,6 +173,16 @@ class Auditor:
                 self.audit(host, provider)
             except (exception.LedgerUnavailable, exception.LedgerForbidden) as error:
                 LOG.info('Host %s cannot be audited: %s', host, error.message)
+            if not self._left:
+                self._sum_up()
+
+    def _sum_up(self) -> None:
+        """One line for a round; a warning when something was not as it should be."""
+        level = logging.WARNING if self._found else logging.DEBUG
+        LOG.log(level, 'The ledger was audited: found %s, repaired %s', dict(self._found),
+                dict(self._repaired))
+        self._found.clear()
+        self._repaired.clear()
 
     def audit(self, host: str, provider: str) -> list[Finding]:
         """Look at one host, and repair what has differed for as long as an audit interval.
@@ -180,9 +193,11 @@ class Auditor:
         before, now = self._suspects.get(provider, {}), time.monotonic()
         found = {finding: before.get(finding, now) for finding in seen.findings}
         self._suspects[provider] = found
+        self._found.update(finding.kind for finding in found)
         for finding, since in found.items():
             if now - since >= CONF.placement_client.audit_interval:
                 done = repair(self._ledger, provider, finding, seen.known.get(finding.consumer))
+                self._repaired[finding.kind] += done
                 LOG.info('Audit of host %s: allocation of %s: %s, %s', host, finding.consumer,
                          finding.kind, 'repaired' if done else
                          'not repaired: the host is full, or it is moving')

@@ -45,10 +45,10 @@ class FilterScheduler(driver.SchedulerDriver):
         return self._of_candidates(wanted, search)
 
     def _of_candidates(self, wanted: request.Request, search: '_Search') -> driver.Choice:
-        providers = [host.rp_uuid for host in host_state.read(wanted.requested_host)] \
-            if wanted.requested_host else []
+        known = host_state.read(wanted.requested_host) if wanted.requested_host else None
         try:
-            in_tree, limit = request.scope(wanted.requested_host, wanted.hints, providers)
+            in_tree, limit = request.scope(wanted.requested_host, wanted.hints,
+                                           [host.rp_uuid for host in known or ()])
         except exception.NoValidHost as error:
             return driver.Choice([], [error.message])
         aggregates = [] if in_tree else CONF.scheduler.shard_aggregates
@@ -58,7 +58,7 @@ class FilterScheduler(driver.SchedulerDriver):
                 candidates = self._ledger.candidates(
                     wanted.resources, wanted.main.required, wanted.main.forbidden,
                     in_tree=in_tree, limit=most, member_of=aggregate)
-                hosts = search.among(candidates)
+                hosts = search.among(candidates, known)
                 if hosts:
                     return driver.Choice(weighers.ordered(hosts, wanted), search.trail)
                 if most is None or len(candidates) < most:
@@ -99,8 +99,12 @@ class _Search:
         """How many hosts each step has left, of all that were looked at."""
         return [f'{count} {step}' for step, count in self._steps.items()]
 
-    def among(self, candidates: list[placement_ledger.Candidate]) -> list[host_state.HostState]:
-        """The hosts that pass among the best candidates; the rows of the others are not read."""
+    def among(self, candidates: list[placement_ledger.Candidate],
+              known: list[host_state.HostState] | None = None) -> list[host_state.HostState]:
+        """The hosts that pass among the best candidates; the rows of the others are not read.
+
+        :param known: the only hosts that are wanted, as they were read
+        """
         by_provider: dict[str, list[placement_ledger.Candidate]] = {}
         for candidate in candidates:
             by_provider.setdefault(candidate.provider, []).append(candidate)
@@ -109,9 +113,11 @@ class _Search:
         ranked = [state.rp_uuid for state in weighers.ordered(
             [host_state.HostState(rp_uuid=provider, candidates=found)
              for provider, found in by_provider.items()], self._wanted)]
-        begin, size = 0, _BATCH if weighers.of_candidates_alone() else len(ranked)
+        gradual = known is None and weighers.of_candidates_alone()
+        begin, size = 0, _BATCH if gradual else len(ranked)
         while begin < len(ranked):
-            hosts = host_state.read(providers=ranked[begin:begin + size])
+            hosts = host_state.read(providers=ranked[begin:begin + size]) if known is None \
+                else [host for host in known if host.rp_uuid in by_provider]
             for host in hosts:
                 host.candidates = by_provider[host.rp_uuid]
             found = self.passing(hosts)

@@ -76,6 +76,8 @@ def needed(wanted: request.Request, enabled: Sequence[HostFilter]) -> list[HostF
         extra.append(runtime_filter.RuntimeFilter())
     if wanted.same_hosts is not None or wanted.different_hosts:
         extra.append(affinity_filter.AffinityFilter())
+    if any(hint.startswith(label_filter.PREFIX) for hint in wanted.hints):
+        extra.append(label_filter.LabelFilter())
     have = {type(item) for item in enabled}
     return [*enabled, *(item for item in extra if type(item) not in have)]
 

@@ -2,7 +2,7 @@
 from zun.scheduler import host_state
 from zun.scheduler import request
 
-_PREFIX = 'label:'
+PREFIX = 'label:'
 
 
 class LabelFilter:
@@ -10,5 +10,5 @@ class LabelFilter:
 
     def host_passes(self, host: host_state.HostState, wanted: request.Request) -> bool:
         labels = host.labels or {}
-        return all(labels.get(key.removeprefix(_PREFIX)) == value
-                   for key, value in wanted.hints.items() if key.startswith(_PREFIX))
+        return all(labels.get(key.removeprefix(PREFIX)) == value
+                   for key, value in wanted.hints.items() if key.startswith(PREFIX))

@@ -116,6 +116,20 @@ class Cases:
         self.assertEqual({audit.Finding(audit.ORPHAN, orphan)},
                          set(self.auditor._suspects[self.provider]))
 
+    def test_a_round_counts_by_kind(self):
+        log = self.useFixture(fixtures.FakeLogger('zun.placement.audit'))
+        self.running()
+        for _number in range(2):
+            self.allocate(str(uuid.uuid4()))
+        self.auditor.step()
+        self.assertIn("found {'orphan': 2, 'missing': 1}, repaired {}", log.output)
+        table = cloud.models.quota_usages
+        with cloud.engine.writer() as session:
+            session.execute(cloud.sa.update(table).values(updated_at=cloud.clock.utc_now(-700)))
+        self.clock.return_value += 600
+        self.auditor.step()
+        self.assertIn("repaired {'orphan': 2, 'missing': 1}", log.output)
+
     def test_nothing_without_the_filter_scheduler(self):
         self.config(group='scheduler', driver='chance_scheduler')
         self.running()

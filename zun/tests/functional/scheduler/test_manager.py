@@ -142,15 +142,16 @@ class PlaceTest(TestCase):
         for name in 'abc':
             cloud.host(self.books, name)
         for _round in range(4):
-            self.assertEqual('b', self.schedule(cloud.container(
-                request={'requested_host': 'b'})).host)
+            container = cloud.container(request={'requested_host': 'b'})
+            with engine.statement_counter() as counter:
+                self.assertEqual('b', self.schedule(container).host)
+            self.assertEqual(1, sum('FROM compute_node' in found
+                                    for found in counter.statements))
 
     def test_zone_runtime_and_labels(self):
         cloud.host(self.books, 'a', zone='east')
         cloud.host(self.books, 'b', zone='west', runtimes=['runc', 'kata'])
         cloud.host(self.books, 'c', zone='west', labels={'disk': 'ssd'})
-        self.config(group='scheduler', enabled_filters=[
-            'AvailabilityZoneFilter', 'ComputeFilter', 'RuntimeFilter', 'LabelFilter'])
         self.assertEqual('a', self.schedule(cloud.container(
             request={'availability_zone': 'east'})).host)
         self.assertEqual('b', self.schedule(cloud.container(runtime='kata')).host)

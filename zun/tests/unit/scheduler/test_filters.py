@@ -162,9 +162,9 @@ class LoadTest(base.TestCase):
     def test_filters_that_a_request_needs_are_added_once(self):
         enabled = filters.load(['zun.scheduler.filters.all_filters'], ['PciPassthroughFilter'])
         asked = wanted(pci=(request.PciRequest(1, ()),), same_hosts=frozenset(),
-                       cpu_policy='dedicated', runtime='runsc')
+                       cpu_policy='dedicated', runtime='runsc', hints={'label:disk': 'ssd'})
         self.assertEqual(['PciPassthroughFilter', 'CpuSetFilter', 'RuntimeFilter',
-                          'AffinityFilter'],
+                          'AffinityFilter', 'LabelFilter'],
                          [type(item).__name__ for item in filters.needed(asked, enabled)])
         self.assertEqual(enabled, filters.needed(wanted(), enabled))
 
