@@ -179,6 +179,17 @@ class PlaceTest(TestCase):
         self.assertEqual('Error', refused.status)
         self.assertIn('0 after AffinityFilter', self.details(refused.uuid)[1])
 
+    def test_reasons_are_in_the_log(self):
+        log = self.useFixture(fixtures.FakeLogger('zun.control.handover'))
+        cloud.host(self.books, 'a', zone='west')
+        cloud.host(self.books, 'b', zone='east', labels={'disk': 'hdd'})
+        refused = self.schedule(cloud.container(request={
+            'availability_zone': 'east', 'hints': {'label:disk': 'ssd'}}))
+        trail = ('2 with room; 1 after AvailabilityZoneFilter; 1 after ComputeFilter; '
+                 '1 after RuntimeFilter; 0 after LabelFilter')
+        self.assertIn(trail, log.output)
+        self.assertIn(trail, self.details(refused.uuid)[1])
+
     def test_disabled_and_dead_hosts(self):
         cloud.host(self.books, 'disabled')
         service = objects.ZunService.get_by_host_and_binary(
