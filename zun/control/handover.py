@@ -173,12 +173,15 @@ def give_up(context: Context, container: 'objects.ContainerBase',
 
 def _close(context: Context, container_uuid: str, asked: 'objects.ContainerRequest',
            details: str) -> None:
-    """Finish the action and the operation that the container was made for."""
+    """Finish the action and the operation that the container was made for.
+
+    Of an event the API shows administrators the traceback, and nobody the details.
+    """
     request_id = asked.operation_id or context.request_id
     with contextlib.suppress(exception.ContainerActionNotFound,
                              exception.ContainerActionEventNotFound):
         objects.ContainerActionEvent.start(
             context, EVENT, container_uuid=container_uuid,
-            request_id=request_id).finish(ERROR, details=details)
+            request_id=request_id).finish(ERROR, traceback=details, details=details)
         objects.ContainerAction.finish(context, container_uuid, request_id, message=ERROR)
     objects.ContainerRequest.finish_operation(context, container_uuid, request_id)

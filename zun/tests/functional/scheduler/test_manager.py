@@ -58,7 +58,7 @@ class TestCase(base.TestCase):
         """Message of the container's action, and details of its event."""
         action, = objects.ContainerAction.get_by_container_uuid(cloud.ADMIN, uuid)
         event, = objects.ContainerActionEvent.get_by_action(cloud.ADMIN, action.id)
-        self.assertEqual('Error', event.result)
+        self.assertEqual(('Error', event.details), (event.result, event.traceback))
         return action.message, event.details
 
 
