@@ -42,6 +42,9 @@ class NoNetwork(network_driver.NetworkDriver):
     def release(self, context, container_uuid, network_id=None):
         pass
 
+    def held(self, context, container_uuid):
+        return set()
+
     def attach(self, context, container, requested):
         raise NotImplementedError
 
