@@ -15,16 +15,24 @@ _LIMIT = 300
 
 
 class Zun:
-    """A member of the demo project, whose quota the administrator lifts."""
+    """A member of a project, whose quota the administrator lifts."""
 
-    def __init__(self) -> None:
-        self._session = self._login('demo', 'demo')
+    def __init__(self, user: str = 'demo', project: str = 'demo') -> None:
+        self._session = self._login(user, project)
         admin = self._login('admin', 'admin')
         self._root = os.environ['LAB_CONTAINER_URL']
         self._image = os.environ['E2E_IMAGE']
+        self._made: set[str] = set()
         self.project = self._session.get_project_id()
         admin.put(f'{self._root}/v1/quotas/{self.project}',
                   json={'containers': -1, 'cpu': -1, 'memory': -1, 'disk': -1})
+
+    def __enter__(self) -> 'Zun':
+        return self
+
+    def __exit__(self, *error) -> None:
+        """Delete what is left of what it made."""
+        self.delete(*self._made)
 
     @staticmethod
     def _login(user: str, project: str) -> ks_session.Session:
@@ -41,9 +49,11 @@ class Zun:
             f'{self._root}/v1/containers{path}', method,
             headers={'OpenStack-API-Version': 'container 1.40'}, **kwargs)
 
-    def create(self) -> str:
-        body = {'image': self._image, 'command': COMMAND, 'cpu': 0.1, 'memory': '64'}
-        return self._request('POST', '?run=true', json=body).json()['uuid']
+    def create(self, **more) -> str:
+        body = {'image': self._image, 'command': COMMAND, 'cpu': 0.1, 'memory': '64', **more}
+        made = self._request('POST', '?run=true', json=body).json()['uuid']
+        self._made.add(made)
+        return made
 
     def _wait(self, check, what: str):
         end = time.monotonic() + _LIMIT
@@ -61,17 +71,36 @@ class Zun:
             return found if found['status'] == 'Running' else None
         self._wait(running, f'running container {ident}')
 
+    def wait_all_running(self) -> None:
+        """Until all that it made run: one request at a time, which leaves the machine to them."""
+        def running():
+            found = {item['uuid']: item for item in self._request(
+                'GET', '?limit=1000').json()['containers'] if item['uuid'] in self._made}
+            for ident, item in found.items():
+                if item['status'] == 'Error':
+                    raise SystemExit(f'bench: {ident}: {item["status_reason"]}')
+            return found if all(item['status'] == 'Running' for item in found.values()) else None
+        self._wait(running, 'containers that all run')
+
     def run_to_running(self) -> str:
         ident = self.create()
         self.wait_running(ident)
         return ident
 
-    def delete(self, *idents: str) -> None:
+    def delete(self, *idents: str, how: str = 'stop=true') -> None:
         for ident in idents:
-            self._request('DELETE', f'/{ident}?stop=true')
+            self._request('DELETE', f'/{ident}?{how}')
         for ident in idents:
             self._wait(lambda i=ident: True if self._request(
                 'GET', f'/{i}', raise_exc=False).status_code == 404 else None, 'end of delete')
+            self._made.discard(ident)
+
+
+    def forget_provider(self, name: str) -> None:
+        """Remove what the ledger knows of a host."""
+        root = f'{os.environ["LAB_PLACEMENT_URL"]}/resource_providers'
+        for found in self._session.get(f'{root}?name={name}').json()['resource_providers']:
+            self._session.delete(f'{root}/{found["uuid"]}')
 
 
 class Engine:
@@ -79,6 +108,12 @@ class Engine:
         self._client = docker.DockerClient(os.environ['LAB_DOCKER_HOST'], max_pool_size=100)
         self._image = os.environ['E2E_IMAGE']
         self._client.images.pull(self._image)
+
+    def __enter__(self) -> 'Engine':
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.clean()
 
     def run_to_running(self) -> None:
         """What Zun has to do at least: the pull that its policy demands, create, start."""

@@ -39,10 +39,11 @@ def _kind(statement: str) -> str:
 
 
 class Statements(_Counter):
-    """MariaDB's general log, of the user zun."""
+    """MariaDB's general log, of one of its users."""
 
-    def __init__(self) -> None:
+    def __init__(self, user: str = 'zun') -> None:
         super().__init__()
+        self._user = user
         self.by_kind: collections.Counter[str] = collections.Counter()
 
     def __enter__(self):
@@ -77,7 +78,8 @@ class Statements(_Counter):
 
     def _add(self, _before):
         rows = self._run("SELECT CONVERT(argument USING utf8mb4) FROM mysql.general_log WHERE "
-                         "command_type IN ('Query', 'Execute') AND user_host LIKE 'zun%'")
+                         "command_type IN ('Query', 'Execute') AND "
+                         f"user_host LIKE '{self._user}[%'")
         found = [text for (text,) in rows if not text.upper().startswith(_CONTROL)]
         self.total += len(found)
         self.by_kind.update(_kind(text) for text in found)
