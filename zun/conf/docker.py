@@ -2,6 +2,7 @@
 """Options of the Docker engine."""
 
 from oslo_config import cfg
+from oslo_config import types
 
 GROUP = cfg.OptGroup('docker', title='Docker engine')
 
@@ -100,6 +101,48 @@ CONTAINER_OPTS: list[cfg.Opt] = [
         'cgroup_parent',
         default='',
         help="Parent cgroup of containers. Empty: the engine's default.",
+    ),
+    cfg.ListOpt(
+        'cap_drop',
+        default=[],
+        help='Capabilities that unprivileged containers do without, as NET_RAW, or ALL.',
+    ),
+    cfg.BoolOpt(
+        'read_only_rootfs',
+        default=False,
+        help='Keep unprivileged containers from writing outside of their volumes.',
+    ),
+    cfg.ListOpt(
+        'ulimits',
+        item_type=types.String(regex=r'^[a-z]+=-?[0-9]+(:-?[0-9]+)?$'),
+        default=[],
+        help='Limits of the processes in a container, as nofile=1024:4096 for a soft and a hard '
+        'one, or nproc=512 for both.',
+    ),
+    cfg.DictOpt(
+        'sysctls',
+        default={},
+        help='Kernel parameters of the namespaces of a container, as '
+        'net.ipv4.ip_unprivileged_port_start:0.',
+    ),
+    cfg.IntOpt(
+        'shm_size',
+        default=0,
+        min=0,
+        help="MiB of shared memory in /dev/shm. 0: the engine's default.",
+    ),
+    cfg.StrOpt(
+        'userns_mode',
+        default='',
+        choices=['', 'host'],
+        help='User namespace of containers on an engine that maps users. Empty: as the engine '
+        'does it; host: none.',
+    ),
+    cfg.ListOpt(
+        'devices',
+        default=[],
+        help='Devices of the host, as /dev/fuse, that every container may use under the same '
+        'name.',
     ),
 ]
 

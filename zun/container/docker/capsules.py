@@ -18,6 +18,8 @@ _PIDS = 8
 #: What the engine refuses, or ignores, of a container that lives in another's network.
 _OF_SANDBOX = ('Hostname', 'ExposedPorts', 'NetworkingConfig', 'MacAddress')
 _SHARED = ('NetworkMode', 'IpcMode')
+#: Of namespaces and ports that a member has from its sandbox.
+_BY_SANDBOX = ('PortBindings', 'Sysctls', 'ShmSize')
 
 
 def sandbox(body: spec.Parameters) -> spec.Parameters:
@@ -26,7 +28,7 @@ def sandbox(body: spec.Parameters) -> spec.Parameters:
     The agent restarts it, together with its members: the engine would leave these in the dead
     network of the old one.
     """
-    limits = ('NanoCpus', 'CpuShares', 'RestartPolicy', 'CgroupParent')
+    limits = ('NanoCpus', 'CpuShares', 'RestartPolicy', 'CgroupParent', 'Ulimits', 'Devices')
     kept = {key: value for key, value in body['HostConfig'].items() if key not in limits}
     return {**body, 'HostConfig': {
         **kept, 'IpcMode': 'shareable', 'ReadonlyRootfs': True, 'CapDrop': ['ALL'],
@@ -41,7 +43,7 @@ def member(body: spec.Parameters, sandbox_id: str) -> spec.Parameters:
     """
     shared = dict.fromkeys(_SHARED, f'container:{sandbox_id}')
     own = {key: value for key, value in body.items() if key not in _OF_SANDBOX}
-    host = {key: value for key, value in body['HostConfig'].items() if key != 'PortBindings'}
+    host = {key: value for key, value in body['HostConfig'].items() if key not in _BY_SANDBOX}
     return {**own, 'HostConfig': {**host, **shared}}
 
 

@@ -102,6 +102,14 @@ def _host_config(workload: driver.Workload, limits: host.Limits) -> Parameters:
                        if options.no_new_privileges and not privileged else [],
         'Init': options.init_default,
         'CgroupParent': options.cgroup_parent,
+        'CapDrop': [] if privileged else options.cap_drop,
+        'ReadonlyRootfs': options.read_only_rootfs and not privileged,
+        'Ulimits': [_ulimit(text) for text in options.ulimits],
+        'Sysctls': options.sysctls,
+        'ShmSize': options.shm_size * units.MIB,
+        'UsernsMode': options.userns_mode,
+        'Devices': [{'PathOnHost': path, 'PathInContainer': path, 'CgroupPermissions': 'rwm'}
+                    for path in options.devices],
         **_memory(units.memory_mib(_value(container, 'memory'))),
         **_cpu(_value(container, 'cpu') or 0.0, limits),
         **_pinning(_value(container, 'cpuset'), workload.cpus),
@@ -153,6 +161,15 @@ def _mount(mount: driver.Mount) -> Parameters:
     """A source that is missing is an error, where the older Binds make an empty directory."""
     return {'Type': 'bind', 'Source': mount.source, 'Target': mount.destination,
             'ReadOnly': mount.read_only, 'BindOptions': {'Propagation': 'private'}}
+
+
+def _ulimit(text: str) -> Parameters:
+    """
+    :param text: name=soft, or name=soft:hard
+    """
+    name, _, values = text.partition('=')
+    soft, _, hard = values.partition(':')
+    return {'Name': name, 'Soft': int(soft), 'Hard': int(hard or soft)}
 
 
 def _disk(gib: int, limits: host.Limits) -> Parameters:

@@ -146,6 +146,19 @@ class TestOptions(base.DriverTestCase):
                          (found['LogConfig']['Type'], found['PidsLimit'], found['SecurityOpt'],
                           found['Init'], found['CgroupParent']))
 
+    def test_hardening(self):
+        self.config(group='docker', cap_drop=['ALL'], read_only_rootfs=True, shm_size=8,
+                    ulimits=['nofile=123:456'], sysctls={'net.ipv4.ip_forward': '0'},
+                    devices=['/dev/fuse'])
+        container = self.run_container()
+        for command, output in (
+                ('sh -c "grep -c \'CapEff:.*0000000000000000\' /proc/1/status"', '1\n'),
+                ('sh -c "ulimit -n; ulimit -Hn"', '123\n456\n'),
+                ('cat /proc/sys/net/ipv4/ip_forward', '0\n'),
+                ('sh -c "df -k /dev/shm | grep -c \' 8192 \'"', '1\n'),
+                ('sh -c "test -c /dev/fuse && ! touch /sauce 2>/dev/null"', '')):
+            self.assertEqual((output, 0), self.driver.execute(container, command), command)
+
     def test_init_ends_at_once(self):
         self.config(group='docker', init_default=True)
         container = self.run_container(command=['sleep', '1000'])

@@ -41,6 +41,7 @@ class ParametersTest(base.TestCase):
         self.assertEqual('sandbox', found['Labels']['zun.kind'])
 
     def test_member(self):
+        self.config(group='docker', shm_size=64, sysctls={'net.core.somaxconn': '99'})
         for kind, word in [(objects.CapsuleContainer, 'member'),
                            (objects.CapsuleInitContainer, 'init')]:
             member = kind(uuid=uuidutils.generate_uuid(), name='one', cpu=0.5, memory='64',
@@ -54,6 +55,7 @@ class ParametersTest(base.TestCase):
             self.assertEqual({'Name': 'on-failure', 'MaximumRetryCount': 10},
                              config['RestartPolicy'])
             self.assertEqual(word, found['Labels']['zun.kind'])
+            self.assertEqual(set(), {'Sysctls', 'ShmSize'} & set(config))
             self.assertEqual([], sorted({'Hostname', 'ExposedPorts', 'NetworkingConfig',
                                          'MacAddress'} & set(found)))
 

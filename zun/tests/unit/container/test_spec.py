@@ -160,6 +160,26 @@ class TestCreate(SpecTestCase):
                           'CgroupParent': 'zun.slice',
                           'LogConfig': {'Type': 'journald', 'Config': {}}}, self.host_config())
 
+    def test_hardening(self):
+        self.config(group='docker', cap_drop=['NET_RAW'], read_only_rootfs=True, shm_size=128,
+                    ulimits=['nofile=1024:4096', 'nproc=-1'], userns_mode='host',
+                    sysctls={'net.core.somaxconn': '99'}, devices=['/dev/fuse'])
+        found = self.host_config()
+        expected = {
+            'CapDrop': ['NET_RAW'], 'ReadonlyRootfs': True, 'ShmSize': 128 << 20,
+            'Ulimits': [{'Name': 'nofile', 'Soft': 1024, 'Hard': 4096},
+                        {'Name': 'nproc', 'Soft': -1, 'Hard': -1}],
+            'UsernsMode': 'host', 'Sysctls': {'net.core.somaxconn': '99'},
+            'Devices': [{'PathOnHost': '/dev/fuse', 'PathInContainer': '/dev/fuse',
+                         'CgroupPermissions': 'rwm'}]}
+        self.assertEqual(expected, {name: found.get(name) for name in expected})
+        privileged = self.host_config(container(privileged=True))
+        self.assertEqual(set(), {'CapDrop', 'ReadonlyRootfs'} & set(privileged))
+
+    def test_ulimit_that_is_none(self):
+        for text in ('nofile', 'nofile=many', 'nofile=1:', '=1'):
+            self.assertRaises(ValueError, self.config, group='docker', ulimits=[text])
+
     def test_disk(self):
         self.assertEqual({'size': '3G'}, self.host_config(container(disk=3))['StorageOpt'])
         none = host.Limits(cpus=4, disk_quota=False, cgroup2=False)
