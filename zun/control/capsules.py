@@ -106,7 +106,8 @@ def _member(context: Context, kind: type[Member], spec: Spec, title: str,
         project_id=context.project_id, user_id=context.user_id, status=states.CREATING,
         image=spec['image'], image_pull_policy=pull or 'always', cpu=cpu,
         memory=None if memory is None else str(memory), command=templates.command(spec),
-        environment=spec.get('environment') or {}, workdir=spec.get('workdir'),
+        environment=spec.get('environment') or {},
+        workdir=normalise.workdir(spec.get('workdir')),
         interactive=bool(spec.get('interactive')), tty=bool(spec.get('tty')),
         exposed_ports=templates.exposed_ports(spec), restart_policy=restart_policy)
 

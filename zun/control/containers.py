@@ -32,7 +32,7 @@ Context = zun_context.RequestContext
 Values = dict[str, ty.Any]
 
 #: Members of the request that are columns as they are.
-_PLAIN = ('image', 'workdir', 'hostname', 'runtime')
+_PLAIN = ('image', 'hostname', 'runtime')
 _FLAGS = ('auto_remove', 'auto_heal', 'interactive', 'tty', 'privileged')
 _MAPPINGS = ('environment', 'healthcheck')
 _WORDS = ('command', 'entrypoint')
@@ -119,6 +119,7 @@ def _columns(values: Values) -> Values:
         'restart_policy': policy,
         'exposed_ports': normalise.exposed_ports(values.get('exposed_ports')),
         'labels': normalise.labels(values.get('labels')),
+        'workdir': normalise.workdir(values.get('workdir')),
         **{name: values.get(name) for name in _PLAIN},
         **{name: bool(values.get(name)) for name in _FLAGS},
         **{name: values.get(name) or {} for name in _MAPPINGS},

@@ -66,6 +66,16 @@ def labels(given: Members | None) -> dict[str, str]:
     return {key: str(value) for key, value in (given or {}).items()}
 
 
+def workdir(given: str | None) -> str | None:
+    """A working directory; empty stands for the image's own.
+
+    :raises InvalidValue: a relative one, which no engine takes
+    """
+    if given and not given.startswith('/'):
+        raise exception.InvalidValue(f"The working directory '{given}' is not an absolute path.")
+    return given
+
+
 def pull_policy(given: str | None) -> str | None:
     """An image pull policy in lower case."""
     return given.lower() if given else None

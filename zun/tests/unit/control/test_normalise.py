@@ -88,6 +88,11 @@ class MembersTest(base.TestCase):
         self.assertRaises(exception.InvalidValue, normalise.labels, {'zun.uuid': 'x'})
         self.assertEqual({'zunx': 'y'}, normalise.labels({'zunx': 'y'}))
 
+    def test_workdir(self):
+        for given in (None, '', '/', '/srv/x'):
+            self.assertEqual(given, normalise.workdir(given))
+        self.assertRaises(exception.InvalidValue, normalise.workdir, 'srv')
+
     def test_amounts(self):
         self.assertEqual([1.0, 0.5, None],
                          [normalise.cpu(None, 1.0), normalise.cpu('.5', 1.0),
