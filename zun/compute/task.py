@@ -61,22 +61,32 @@ Failure = collections.abc.Callable[[Job, Exception], None]
 
 def reread(job: Job, error: Exception) -> None:
     """After a failure the row says what the engine says, and why it is so."""
-    try:
-        observation.apply(job.container, job.node.engine.inspect(job.container))
-    except exception.ZunException as trouble:
-        LOG.info('Container %s cannot be looked at after a failure: %s', job.uuid,
-                 trouble.message)
+    _look(job)
     job.container.status_reason = observation.reason(job.title, error)
 
 
 def broken(job: Job, error: Exception) -> None:
     """A container that cannot be started is in Error; what the engine knows of its exit is kept.
 
-    An engine that does not answer says nothing about the container.
+    One that runs all the same is not broken, and an engine that does not answer says nothing about
+    the container.
     """
-    reread(job, error)
-    if not isinstance(error, exception.EngineUnavailable):
+    runs = _look(job)
+    job.container.status_reason = observation.reason(job.title, error)
+    if not runs and not isinstance(error, exception.EngineUnavailable):
         job.container.status = states.ERROR
+
+
+def _look(job: Job) -> bool:
+    """Have the row follow the engine, if that can be asked; whether the container runs."""
+    try:
+        seen = job.node.engine.inspect(job.container)
+    except exception.ZunException as trouble:
+        LOG.info('Container %s cannot be looked at after a failure: %s', job.uuid,
+                 trouble.message)
+        return False
+    observation.apply(job.container, seen)
+    return seen.running
 
 
 class Refused(Exception):

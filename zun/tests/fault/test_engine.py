@@ -28,8 +28,15 @@ SLOW, HANGING, CUT, LOST, FAILING, REFUSING, OCCUPIED = (
     (K.DELAY, {}), (K.HANG, {}), (K.CUT, {}), (K.LOSE, {}), (K.ANSWER, {}),
     (K.ANSWER, CONFLICT), (K.ANSWER, BUSY))
 CALLS = {'create': ('POST', '/containers/create'), 'start': ('POST', '/containers/[^/]+/start'),
-         'stop': ('POST', '/containers/[^/]+/stop'), 'delete': ('DELETE', '/containers/[^/]+')}
+         'stop': ('POST', '/containers/[^/]+/stop'),
+         'reboot': ('POST', '/containers/[^/]+/restart'),
+         'pause': ('POST', '/containers/[^/]+/pause'),
+         'unpause': ('POST', '/containers/[^/]+/unpause'),
+         'kill': ('POST', '/containers/[^/]+/kill'), 'delete': ('DELETE', '/containers/[^/]+')}
 SHOWN_WITHIN = 1.0
+#: What brings a container back to where an operation begins.
+BACK = {'start': ('stop', {'timeout': 1}), 'stop': ('start', {}), 'pause': ('unpause', {}),
+        'unpause': ('pause', {}), 'kill': ('start', {})}
 
 
 class EngineTestCase(harness.FaultTestCase):
@@ -144,19 +151,20 @@ class CreateTest(EngineTestCase):
 class PowerTest(EngineTestCase):
     def check(self, operation, before, after, **args):
         container = self.running()
-        if before == states.STOPPED:
-            self.send(container, 'stop', timeout=1)
+        if before != states.RUNNING:
+            self.send(container, BACK[operation][0], **BACK[operation][1])
         for kind, more in harness.some(LOST, HANGING, SLOW, CUT, FAILING, OCCUPIED, REFUSING):
             self.wait_for(container, before)
             fault = self.fault(operation, kind, more)
             self.send(container, operation, **args)
             self.while_it_lasts(fault)
-            if kind in (K.DELAY, K.LOSE):
+            # Whether it was restarted a container that runs does not tell.
+            if kind is K.DELAY or (kind is K.LOSE and operation != 'reboot'):
                 self.wait_for(container, after)
                 self.assert_owned(container, after)
                 self.assert_action(container, operation, None)
-                self.send(container, 'stop' if operation == 'start' else 'start',
-                          **({'timeout': 1} if operation == 'start' else {}))
+                if operation in BACK:
+                    self.send(container, BACK[operation][0], **BACK[operation][1])
                 self.note(operation, f'engine: {kind.name}', after)
                 continue
             real.wait_for('the failure', lambda: self.row(container).status_reason)
@@ -178,6 +186,22 @@ class PowerTest(EngineTestCase):
     @harness.long
     def test_start(self):
         self.check('start', states.STOPPED, states.RUNNING)
+
+    @harness.long
+    def test_reboot(self):
+        self.check('reboot', states.RUNNING, states.RUNNING, timeout=1)
+
+    @harness.long
+    def test_pause(self):
+        self.check('pause', states.RUNNING, states.PAUSED)
+
+    @harness.long
+    def test_unpause(self):
+        self.check('unpause', states.PAUSED, states.RUNNING)
+
+    @harness.long
+    def test_kill(self):
+        self.check('kill', states.RUNNING, states.STOPPED, signal='SIGKILL')
 
 
 class DeleteTest(EngineTestCase):
