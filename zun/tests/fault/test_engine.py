@@ -39,6 +39,13 @@ BACK = {'start': ('stop', {'timeout': 1}), 'stop': ('start', {}), 'pause': ('unp
         'unpause': ('pause', {}), 'kill': ('start', {})}
 
 
+def told(kind, more):
+    """A fault for people."""
+    if kind is not K.ANSWER:
+        return f'engine: {kind.name.lower()}'
+    return f"engine: {more.get('status', 500)} {more.get('message', '')}".strip()
+
+
 class EngineTestCase(harness.FaultTestCase):
     """The whole agent in this process, with the proxy between it and the engine."""
 
@@ -126,7 +133,7 @@ class CreateTest(EngineTestCase):
             container = self.create(kind, more)
             self.wait_for(container, states.RUNNING)
             self.assert_owned(container, states.RUNNING)
-            self.note('create', f'engine: {kind.name}', 'Running')
+            self.note('create', told(kind, more), 'Running')
 
     def test_that_goes_to_another_host(self):
         for kind, more in harness.some(HANGING, CUT, FAILING, OCCUPIED):
@@ -137,7 +144,7 @@ class CreateTest(EngineTestCase):
             self.assertIsNone(row.host)
             self.assertEqual([base.HOST], self.asked(container).excluded_hosts)
             self.assert_nothing_left(container)
-            self.note('create', f'engine: {kind.name} {more}', 'handed back to the scheduler')
+            self.note('create', told(kind, more), 'handed back to the scheduler')
 
     def test_that_is_refused(self):
         container = self.create(*REFUSING)
@@ -145,7 +152,7 @@ class CreateTest(EngineTestCase):
         self.assertIn('something else is under way', row.status_reason)
         self.assert_closed(container)
         self.assert_nothing_left(container)
-        self.note('create', 'engine: 409', 'Error, with its reason')
+        self.note('create', told(*REFUSING), 'Error, with its reason')
 
 
 class PowerTest(EngineTestCase):
@@ -165,7 +172,7 @@ class PowerTest(EngineTestCase):
                 self.assert_action(container, operation, None)
                 if operation in BACK:
                     self.send(container, BACK[operation][0], **BACK[operation][1])
-                self.note(operation, f'engine: {kind.name}', after)
+                self.note(operation, told(kind, more), after)
                 continue
             real.wait_for('the failure', lambda: self.row(container).status_reason)
             refused = more is CONFLICT and operation == 'start'
@@ -173,7 +180,7 @@ class PowerTest(EngineTestCase):
             self.assertIn(f'{operation.capitalize()} failed', row.status_reason)
             self.assert_owned(container, row.status, row.status_reason)
             self.assert_action(container, operation, 'Error')
-            self.note(operation, f'engine: {kind.name} {more}', f'{row.status}, with its reason')
+            self.note(operation, told(kind, more), f'{row.status}, with its reason')
             self.forget(container, row)
 
     def forget(self, container, row):
@@ -214,7 +221,7 @@ class DeleteTest(EngineTestCase):
             self.while_it_lasts(fault)
             self.wait_for(container, None)
             self.assert_gone(container)
-            self.note('delete', f'engine: {kind.name} {more}', 'gone')
+            self.note('delete', told(kind, more), 'gone')
 
     @harness.long
     def test_while_it_is_busy_for_long(self):
