@@ -38,7 +38,7 @@ def parse(text: str) -> Version:
 
 
 MIN = Version(1, 1)
-MAX = Version(1, 42)
+MAX = Version(1, 43)
 
 
 def negotiate(header: str | None) -> Version:

@@ -146,8 +146,7 @@ def _described(schema: api_schema.Schema, version: microversions.Version) -> Jso
 
 def _meaning(field: api_schema.Field) -> str:
     """What a field means, and since when."""
-    since = max(microversions.parse(field.since),
-                microversions.parse(field.gate or field.since))
+    since = microversions.parse(field.gate or field.since)
     note = f' Since {since}.' if since > microversions.MIN else ''
     return field.description + note
 

@@ -29,13 +29,21 @@ def _health_check(value: dict[str, ty.Any]) -> dict[str, ty.Any]:
 
 
 _COUNT = schema.Type({'type': ['integer', 'null'], 'minimum': 0})
-_HEALTH_CHECK_FIELDS = types.members((
+_HEALTH_CHECK_FIELDS = (
     Field('cmd', types.NAME, 'Command that checks the health, run by a shell.'),
     Field('interval', _COUNT, 'Seconds between two checks.'),
     Field('retries', _COUNT, 'Failures in a row after which it is unhealthy.'),
     Field('timeout', _COUNT, 'Seconds after which a check has failed.'),
-), anyOf=[{'required': ['cmd']}, {'maxProperties': 0}], maxBytes=types.JSON_BYTES)
-_HEALTH_CHECK = schema.Type(_HEALTH_CHECK_FIELDS.schema, _health_check).nullable()
+)
+_START_PERIOD = Field(
+    'start_period', _COUNT, 'Seconds after its start in which failures do not count. Since 1.43.')
+
+
+def _health_check_of(*fields: Field) -> schema.Type:
+    members = types.members(fields, anyOf=[{'required': ['cmd']}, {'maxProperties': 0}],
+                            maxBytes=types.JSON_BYTES)
+    return schema.Type(members.schema, _health_check).nullable()
+
 
 _RESTART_POLICY = types.members((
     Field('Name', types.choice('no', 'always', 'on-failure', 'unless-stopped'),
@@ -74,8 +82,10 @@ CREATE = schema.Schema(
           'Runtime of the engine; for administrators.', gate='1.5'),
     Field('hostname', types.HOST_NAME.restrict(maxLength=_HOSTNAME_LENGTH),
           'Host name inside the container.', gate='1.9'),
-    Field('healthcheck', _HEALTH_CHECK, 'How its health is checked.', gate='1.22',
-          gates_empty=False),
+    Field('healthcheck', _health_check_of(*_HEALTH_CHECK_FIELDS), 'How its health is checked.',
+          gate='1.22', gates_empty=False, until='1.42'),
+    Field('healthcheck', _health_check_of(*_HEALTH_CHECK_FIELDS, _START_PERIOD),
+          'How its health is checked.', gate='1.22', gates_empty=False, since='1.43'),
     Field('mounts', types.array(_MOUNT).nullable(), 'Volumes and files to mount.', gate='1.11',
           gates_empty=False),
     Field('privileged', types.BOOLEAN, 'Give it all rights on its host.', gate='1.21'),

@@ -149,6 +149,7 @@ def _healthcheck(check: Parameters) -> Parameters:
         'Interval': int(check.get('interval') or 0) * _SECOND,
         'Timeout': int(check.get('timeout') or 0) * _SECOND,
         'Retries': int(check.get('retries') or 0),
+        'StartPeriod': int(check.get('start_period') or 0) * _SECOND,
     })
 
 

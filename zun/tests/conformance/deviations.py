@@ -42,8 +42,8 @@ class Newest(ty.NamedTuple):
 
     :ivar recorded: newest version of the reference
     :ivar refused: the first one that the reference refuses
-    :ivar ours: two more, for ``follow`` of logs and the status of images: each is in a version of
-        its own, so that whoever asks for an older one is answered as before
+    :ivar ours: three more, for ``follow`` of logs, the status of images and ``start_period``: each
+        is in a version of its own, and whoever asks for an older one is answered as before
     :ivar above: the first one that ours refuses
     """
 
@@ -53,7 +53,7 @@ class Newest(ty.NamedTuple):
     above: str
 
 
-NEWEST = Newest('1.40', '1.41', '1.42', '1.43')
+NEWEST = Newest('1.40', '1.41', '1.43', '1.44')
 _VERSION = 'OpenStack-API-Version'
 _MAXIMUM = 'openstack-api-maximum-version'
 

@@ -53,7 +53,7 @@ class Sample:
 
     query: ty.Mapping[str, str] = dataclasses.field(default_factory=dict)
     body: ty.Any = None
-    version: str = '1.42'
+    version: str = '1.43'
 
 
 #: Operation -> request; an operation that is not here needs neither query nor body.

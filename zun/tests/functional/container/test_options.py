@@ -91,6 +91,8 @@ class TestOptions(base.DriverTestCase):
         self.assertEqual(
             {'Test': ['CMD-SHELL', 'test -d /tmp'], 'Interval': 2 * 10**9, 'Timeout': 3 * 10**9,
              'Retries': 4}, self.engine.inspect(container)['Config']['Healthcheck'])
+        found = self.engine.inspect(self.create(healthcheck={'test': 'true', 'start_period': 9}))
+        self.assertEqual(9 * 10**9, found['Config']['Healthcheck']['StartPeriod'])
         for none in ({}, {'test': ''}, {'interval': 5}):
             config = self.engine.inspect(self.create(healthcheck=none))['Config']
             self.assertNotIn('Healthcheck', config)

@@ -192,7 +192,7 @@ class TestLibrary(base.LabTestCase):
             part(ident)
         for part in (self._administrate, self._limits, self._registries, self._capsules):
             part()
-        self.assertEqual('1.42', self.mine.versions.get_current().max_version)
+        self.assertEqual('1.43', self.mine.versions.get_current().max_version)
         self.assertEqual(1, len(self.mine.versions.list()))
         plain = client.Client(session=self.user.session)
         known = {f'{name}.{method}' for name, manager in _managers(plain).items()

@@ -18,7 +18,7 @@ PROJECT = '1d0000000000000000000000000000bb'
 USER = '1d0000000000000000000000000000aa'
 MEMBER = {'X-Project-Id': PROJECT, 'X-User-Id': USER, 'X-Roles': 'member,reader'}
 ADMIN = {**MEMBER, 'X-Project-Id': 'admins', 'X-Roles': 'admin,member,reader'}
-LATEST = {'OpenStack-API-Version': 'container 1.42'}
+LATEST = {'OpenStack-API-Version': 'container 1.43'}
 JSON = {'Content-Type': 'application/json'}
 
 

@@ -48,9 +48,9 @@ class ResponseTest(base.TestCase):
 
     def test_version_names_the_range(self):
         error = self.error(exception.MicroversionUnsupported(
-            version='1.43', min_version='1.1', max_version='1.42'), 406,
+            version='1.44', min_version='1.1', max_version='1.43'), 406,
             'container.microversion-unsupported')
-        self.assertEqual(('1.1', '1.42'), (error['min_version'], error['max_version']))
+        self.assertEqual(('1.1', '1.43'), (error['min_version'], error['max_version']))
         self.assertEqual(['help'], [link['rel'] for link in error['links']])
 
     def test_routing(self):

@@ -61,7 +61,7 @@ class RequestTest(base.ApiTest):
 class HeadersTest(base.ApiTest):
     def assert_versions(self, response, version):
         self.assertEqual(
-            (f'container {version}', 'container 1.1', 'container 1.42', 'OpenStack-API-Version'),
+            (f'container {version}', 'container 1.1', 'container 1.43', 'OpenStack-API-Version'),
             tuple(response.headers[name] for name in (
                 'OpenStack-API-Version', 'OpenStack-API-Minimum-Version',
                 'OpenStack-API-Maximum-Version', 'Vary')))
@@ -90,7 +90,7 @@ class HeadersTest(base.ApiTest):
         self.assertNotIn(b'secret', response.body)
         self.assertEqual((500, 'container.'), (response.status_int,
                                                response.json['errors'][0]['code']))
-        self.assert_versions(response, '1.42')
+        self.assert_versions(response, '1.43')
 
 
 class MountedTest(base.ApiTest):

@@ -123,6 +123,12 @@ class ValuesTest(base.TestCase):
         self.assertEqual({'healthcheck': {'test': 'ls', 'interval': None}},
                          self.convert(healthcheck={'cmd': 'ls', 'interval': None}))
 
+    def test_start_period_of_a_health_check(self):
+        check = {'cmd': 'ls', 'start_period': 9}
+        self.assertEqual({'healthcheck': {'test': 'ls', 'start_period': 9}},
+                         self.convert(Version(1, 43), healthcheck=check))
+        self.assertRaises(exception.ZunException, self.convert, Version(1, 42), healthcheck=check)
+
     def test_pull_policy_in_lower_case(self):
         self.assertEqual({'image_pull_policy': 'ifnotpresent'},
                          self.convert(image_pull_policy='IfNotPresent'))

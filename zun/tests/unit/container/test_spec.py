@@ -144,8 +144,10 @@ class TestCreate(SpecTestCase):
     def test_healthcheck(self):
         for given in ({'test': '', 'interval': 5}, {'interval': 5}, {}):
             self.assertNotIn('Healthcheck', self.create(container(healthcheck=given)))
-        self.assertEqual({'Test': ['CMD-SHELL', 'x'], 'Timeout': 7 * 10**9}, self.create(
-            container(healthcheck={'test': 'x', 'timeout': '7', 'interval': 0}))['Healthcheck'])
+        self.assertEqual(
+            {'Test': ['CMD-SHELL', 'x'], 'Timeout': 7 * 10**9, 'StartPeriod': 9 * 10**9},
+            self.create(container(healthcheck={
+                'test': 'x', 'timeout': '7', 'interval': 0, 'start_period': 9}))['Healthcheck'])
 
     def test_privileged_may_gain_privileges(self):
         found = self.host_config(container(privileged=True))
