@@ -30,6 +30,8 @@ _T = ty.TypeVar('_T')
 
 _WRITES = 'zun_writes'
 _SQLITE_BUSY_MS = 30000
+#: SQLite does not wait for others when it changes the mode of a new file.
+_changing_mode = threading.Lock()
 
 
 class _Scope:
@@ -43,7 +45,8 @@ def _prepare(engine: sa.Engine) -> None:
 
     def on_connect(connection: ty.Any, _record: ty.Any) -> None:
         connection.execute(f'PRAGMA busy_timeout = {_SQLITE_BUSY_MS}')
-        connection.execute('PRAGMA journal_mode = WAL')
+        with _changing_mode:
+            connection.execute('PRAGMA journal_mode = WAL')
 
     def on_options(connection: sa.Connection, options: dict[str, ty.Any]) -> None:
         if options.get(_WRITES):

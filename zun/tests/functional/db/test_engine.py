@@ -21,6 +21,7 @@ from zun.db import local_allocations
 from zun.db import models
 from zun.db import volumes
 from zun.tests import base
+from zun.tests import database as test_database
 from zun.tests.functional import database
 
 load_tests = testscenarios.load_tests_apply_scenarios
@@ -282,6 +283,19 @@ class TestSqlite(base.TestCase):
                                     ('busy_timeout', 30000)):
                     self.assertEqual(value, session.execute(
                         sa.text(f'PRAGMA {name}')).scalar_one(), name)
+
+    def test_first_connections_all_at_once(self) -> None:
+        for _ in range(20):
+            self.useFixture(test_database.SqliteDatabase())
+            start = threading.Barrier(16)
+
+            def connect(start: threading.Barrier = start) -> None:
+                start.wait(60)
+                with engine.reader() as session:
+                    session.execute(sa.select(models.container.c.id))
+            with concurrent.futures.ThreadPoolExecutor(16) as pool:
+                for done in [pool.submit(connect) for _ in range(16)]:
+                    done.result()
 
     def test_reader_beside_writer(self) -> None:
         self.useFixture(database.Database())
