@@ -7,13 +7,13 @@ A verb leaves a row and gives a ticket; the rest happens when the client comes, 
 
 import collections.abc
 import dataclasses
-import shlex
 import threading
 import typing as ty
 
 from oslo_utils import netutils
 
 from zun import objects
+from zun.common import commands
 from zun.common import context as zun_context
 from zun.common import exception
 from zun.compute import node as compute_node
@@ -123,7 +123,7 @@ def prepare_exec(node: compute_node.Node, context: Context, container: 'objects.
     :raises OperationNotSupported, Conflict: as in :func:`prepare_attach`
     """
     session, token = _issue(node, context, container, console_session.EXEC, interactive,
-                            {'command': _words(command)})
+                            {'command': commands.split(command)})
     return session.exec_id, token
 
 
@@ -135,16 +135,6 @@ def prepare_logs(node: compute_node.Node, context: Context, container: 'objects.
     """
     return _issue(node, context, container, console_session.LOGS, bool(container.tty),
                   dataclasses.asdict(window))[1]
-
-
-def _words(command: str) -> list[str]:
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise exception.Invalid(f'Invalid command: {error}.') from error
-    if not words:
-        raise exception.Invalid('Invalid command: it is empty.')
-    return words
 
 
 def _issue(node: compute_node.Node, context: Context, container: 'objects.Container', kind: str,

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands inside a running container, to their end or to the limit."""
 
-import shlex
 import socket
 import time
 import typing as ty
 
 from oslo_log import log as logging
 
+from zun.common import commands
 from zun.common import exception
 import zun.conf
 from zun.container.docker import client
@@ -37,7 +37,7 @@ def run(engine: client.Client, name: str, command: str, limit: float) -> tuple[s
     :raises Conflict: not ended within the limit; its processes were killed
     """
     deadline = time.monotonic() + limit
-    exec_id = create(engine, name, split(command))
+    exec_id = create(engine, name, commands.split(command))
     try:
         sock, first = streams.hijack(engine, f'/exec/{exec_id}/start',
                                      {'Detach': False, 'Tty': False}, limit)
@@ -53,17 +53,6 @@ def run(engine: client.Client, name: str, command: str, limit: float) -> tuple[s
         raise exception.Conflict(
             f'Timeout on executing command: {command} (limit {limit:g} seconds)')
     return output.text(), code
-
-
-def split(command: str) -> list[str]:
-    """:raises Invalid: the command is empty or has an open quote"""
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise exception.Invalid(f'Invalid command: {error}.') from error
-    if not words:
-        raise exception.Invalid('Invalid command: it is empty.')
-    return words
 
 
 def create(engine: client.Client, name: str, words: list[str], **options: ty.Any) -> str:

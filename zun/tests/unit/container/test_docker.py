@@ -8,14 +8,12 @@ import struct
 from zun.common import exception
 from zun.container import driver
 from zun.container.docker import events
-from zun.container.docker import exec as exec_command
 from zun.container.docker import images
 from zun.container.docker import logs
 from zun.container.docker import streams
 from zun.container.docker import top
 from zun.container.docker import versions
 from zun.tests import base
-from zun.tests import vectors
 
 UUID = '11111111-2222-4333-8444-555555555555'
 
@@ -108,16 +106,6 @@ class TestEvents(base.TestCase):
     def test_names(self):
         for name in (f'zun-{UUID}-old-1', f'my-zun-{UUID}', 'web', ''):
             self.assertIsNone(self.parse(name=name))
-
-
-class TestCommand(base.TestCase):
-    def test_recorded(self):
-        for vector in vectors.recorded('legacy_command_split'):
-            command = vector['args']['command']
-            if vector.get('result'):
-                self.assertEqual(vector['result'], exec_command.split(command))
-            else:
-                self.assertRaises(exception.Invalid, exec_command.split, command)
 
 
 class TestTop(base.TestCase):
