@@ -181,8 +181,8 @@ class TestStreams(base.DriverTestCase):
     def test_terminal(self):
         container = self.run_container(command=['sh'], interactive=True, tty=True)
         # What is sent, or a size that is given, while the shell starts may be lost.
-        engine.wait_for('its greeting', lambda: 'BusyBox' in self.driver.logs(
-            container, True, True, False, None, None), 60)
+        engine.wait_for('its greeting', lambda: 'BusyBox' in engine.printed(
+            self.driver, container), 60)
         sock, _ = self._attach(container)
         with sock:
             self.driver.resize(container, 33, 99)

@@ -117,7 +117,7 @@ class CreateTest(world.TestCase):
             ({'labels': {'zun.uuid': 'x'}}, exception.InvalidValue),
             ({'registry': 'nope'}, exception.RegistryNotFound),
             ({'host': 'nope'}, exception.RequestedHostNotFound),
-            ({'workdir': 'x' * 256}, exception.InvalidParameterValue),
+            ({'workdir': '/' + 'x' * 255}, exception.InvalidParameterValue),
         )
         for values, expected in table:
             self.assertRaises(expected, self._create, **values)
