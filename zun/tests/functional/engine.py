@@ -2,7 +2,6 @@
 """A real Docker engine for tests, with an image that needs no registry."""
 
 import collections.abc
-import contextlib
 import io
 import os
 import pathlib
@@ -145,8 +144,15 @@ class Engine(fixtures.Fixture):
 
     def remove(self, name: str) -> None:
         """Remove a container, if there is one."""
-        with contextlib.suppress(docker_errors.NotFound):
-            self.api.remove_container(name, force=True, v=True)
+        def gone() -> bool:
+            try:
+                self.api.remove_container(name, force=True, v=True)
+            except docker_errors.NotFound:
+                return True
+            except docker_errors.APIError:
+                return False  # an engine that has just come back may be busy with it
+            return True
+        wait_for(f'the end of {name}', gone, 60)
 
     def inspect(self, container: objects.Container) -> dict[str, ty.Any] | None:
         """The engine's own record, None when it has none."""

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Docker engine that a test may restart or kill, in a network namespace of its own."""
+"""A Docker engine that a test may restart or kill.
+
+It has a network namespace of its own, which stays while it is away: without a default bridge it
+would remove that of the machine's own engine.
+"""
 
 import os
 import pathlib
@@ -16,11 +20,12 @@ import requests
 
 from zun.tests.functional import engine
 
-_PROGRAMS = ('dockerd', 'unshare', 'ip')
+_PROGRAMS = ('dockerd', 'unshare', 'nsenter', 'ip')
 
 
 class PrivateEngine(fixtures.Fixture):
-    """
+    """It holds the test image.
+
     :ivar url: of its API
     """
 
@@ -34,19 +39,27 @@ class PrivateEngine(fixtures.Fixture):
     def _setUp(self) -> None:  # noqa: N802
         if os.geteuid() != 0 or not all(map(shutil.which, _PROGRAMS)):
             raise unittest.SkipTest('it takes root and a Docker engine that is installed')
-        self._root = tempfile.mkdtemp(prefix='zun-engine-')
+        self._root = tempfile.mkdtemp(prefix='zun-engine-', dir='/var/tmp')  # not in memory
         self.addCleanup(self._remove)
         self.url = f'unix://{self._root}/docker.sock'
         self.addCleanup(self.stop)
+        self._namespace = f'{self._root}/net'
+        pathlib.Path(self._namespace).touch()
+        subprocess.run(['unshare', f'--net={self._namespace}', 'ip', 'link', 'set', 'lo', 'up'],
+                       check=True, timeout=60)
         self.start()
+        self._load(engine.IMAGE)
+
+    def _load(self, image: str) -> None:
+        source = self.useFixture(engine.Engine()).api
+        self.client().load_image(b''.join(source.get_image(image)))
 
     def start(self) -> None:
         """Start it, and wait for it."""
         root = self._root
         with open(f'{root}/log', 'ab') as log:
             self._process = subprocess.Popen(
-                ['unshare', '--net', 'sh', '-c',
-                 'ip link set lo up; exec "$@"', 'sh', 'dockerd', '--host', self.url,
+                ['nsenter', f'--net={self._namespace}', 'dockerd', '--host', self.url,
                  '--data-root', f'{root}/data', '--exec-root', f'{root}/exec',
                  '--pidfile', f'{root}/pid', '--bridge', 'none', *self._options],
                 stdout=log, stderr=log, start_new_session=True)

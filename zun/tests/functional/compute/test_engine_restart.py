@@ -19,9 +19,7 @@ class RestartTest(capsule_base.CapsuleTestCase):
     driver = 'docker'
 
     def setUp(self):
-        image = self.useFixture(real.Engine()).api.get_image(real.IMAGE)
         self.private = self.useFixture(private_engine.PrivateEngine())
-        self.private.client().load_image(b''.join(image))
         self.useFixture(fixtures.MonkeyPatch('zun.tests.functional.engine.URL', self.private.url))
         super().setUp()
         self.useFixture(base.Quick(heal, '_FIRST_PAUSE', 0.05))

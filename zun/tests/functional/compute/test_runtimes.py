@@ -29,7 +29,6 @@ class RuntimeTest(base.NodeTestCase):
     driver = 'docker'
 
     def setUp(self):
-        image = self.useFixture(real.Engine()).api.get_image(real.IMAGE)
         options = [f'--add-runtime={SECOND}={shutil.which("runc")}']
         self.runsc = shutil.which('runsc')
         if self.runsc:
@@ -38,7 +37,6 @@ class RuntimeTest(base.NodeTestCase):
             script.chmod(0o755)
             options.append(f'--add-runtime=runsc={script}')
         engine = self.useFixture(private_engine.PrivateEngine(*options))
-        engine.client().load_image(b''.join(image))
         self.useFixture(fixtures.MonkeyPatch('zun.tests.functional.engine.URL', engine.url))
         super().setUp()
 

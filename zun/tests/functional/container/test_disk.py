@@ -9,7 +9,6 @@ import tempfile
 
 import fixtures
 
-from zun.tests.functional import engine as real
 from zun.tests.functional import private_engine
 from zun.tests.functional.container import base
 
@@ -24,10 +23,8 @@ class DiskTest(base.DriverTestCase):
     def setUp(self):
         if os.geteuid() != 0 or not shutil.which(f'mkfs.{self.kind}'):
             self.skipTest(f'it takes root and mkfs.{self.kind}')
-        image = self.useFixture(real.Engine()).api.get_image(real.IMAGE)
         engine = self.useFixture(private_engine.PrivateEngine(
             '--data-root', f'{self.mounted()}/data', '--storage-driver', self.storage))
-        engine.client().load_image(b''.join(image))
         self.useFixture(fixtures.MonkeyPatch('zun.tests.functional.engine.URL', engine.url))
         super().setUp()
 
