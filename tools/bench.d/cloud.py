@@ -55,12 +55,12 @@ class Zun:
         self._made.add(made)
         return made
 
-    def _wait(self, check, what: str):
+    def _wait(self, check, what: str, pause: float = 0.02):
         end = time.monotonic() + _LIMIT
         while time.monotonic() < end:
             if (found := check()) is not None:
                 return found
-            time.sleep(0.02)
+            time.sleep(pause)
         raise SystemExit(f'bench: no {what} after {_LIMIT} s')
 
     def wait_running(self, ident: str) -> None:
@@ -72,7 +72,7 @@ class Zun:
         self._wait(running, f'running container {ident}')
 
     def wait_all_running(self) -> None:
-        """Until all that it made run: one request at a time, which leaves the machine to them."""
+        """Until all that it made run, asked so seldom that it leaves the machine to them."""
         def running():
             found = {item['uuid']: item for item in self._request(
                 'GET', '?limit=1000').json()['containers'] if item['uuid'] in self._made}
@@ -80,7 +80,7 @@ class Zun:
                 if item['status'] == 'Error':
                     raise SystemExit(f'bench: {ident}: {item["status_reason"]}')
             return found if all(item['status'] == 'Running' for item in found.values()) else None
-        self._wait(running, 'containers that all run')
+        self._wait(running, 'containers that all run', pause=0.25)
 
     def run_to_running(self) -> str:
         ident = self.create()
