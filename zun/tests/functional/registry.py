@@ -31,7 +31,7 @@ class _Image:
 
     def __init__(self, name: str) -> None:
         content = engine.tar({'hello': name.encode(), 'ballast': bytes(100000)})
-        self.layer = gzip.compress(content)
+        self.layer = gzip.compress(content, mtime=0)  # made anew for each request
         self.config = json.dumps({
             'architecture': 'amd64', 'os': 'linux', 'config': {'Cmd': ['/hello']},
             'rootfs': {'type': 'layers', 'diff_ids': [_digest(content)]}}).encode()
