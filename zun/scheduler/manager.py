@@ -82,9 +82,7 @@ class Manager:
                      container_uuid, container.status, container.host, asked.generation,
                      generation)
             return
-        # At first nobody else can have it; whoever gets it twice all the same loses in placing it.
-        if generation == 0 or handover.take(asked, CONF.scheduler.reap_after):
-            self._end(admin, container, asked)
+        self._end(admin, container, asked)
 
     def _end(self, context: Context, container: 'objects.ContainerBase',
              asked: 'objects.ContainerRequest') -> None:
@@ -114,7 +112,10 @@ class Manager:
     def _place(self, context: Context, container: 'objects.ContainerBase',
                asked: 'objects.ContainerRequest') -> None:
         wanted = request.build(container, asked)
-        if asked.generation:
+        fresh = asked.generation == 0
+        if not handover.take(asked, CONF.scheduler.reap_after):
+            raise _TakenUp
+        if not fresh:
             self._ledger.release(container.uuid)  # what a host left behind
         host = self._claim(context, wanted, asked)
         if not handover.place(asked, host.hostname, CONF.scheduler.reap_after):
@@ -200,9 +201,8 @@ class Manager:
             self._give_up(context, container, asked, container.status_reason or NO_HOST,
                           f'{asked.attempts} attempts')
             return
-        if handover.take(asked, CONF.scheduler.reap_after):
-            LOG.info('Container %s is scheduled again', container.uuid)
-            self._end(context, container, asked)
+        LOG.info('Container %s is scheduled again', container.uuid)
+        self._end(context, container, asked)
 
     def _reap_placed(self, context: Context, container: 'objects.ContainerBase',
                      asked: 'objects.ContainerRequest',

@@ -70,7 +70,7 @@ class PlaceTest(TestCase):
             placed = self.schedule(container)
         self.assertEqual(('a', 'Creating', None),
                          (placed.host, placed.status, placed.status_reason))
-        self.assertEqual([('a', container.uuid, 1)], self.nodes.sent)
+        self.assertEqual([('a', container.uuid, 2)], self.nodes.sent)
         self.assertEqual({provider: {'VCPU': 2, 'MEMORY_MB': 512}},
                          self.books.held(container.uuid))
         # the last one reads the row for this test; the ledger has six of them
@@ -479,7 +479,7 @@ class FailTest(TestCase):
         container = cloud.container()
         for _copy in range(2):
             self.schedule(container)
-        self.assertEqual([('a', container.uuid, 1)], self.nodes.sent)
+        self.assertEqual([('a', container.uuid, 2)], self.nodes.sent)
 
     def test_bus_that_is_down_keeps_the_host(self):
         cloud.host(self.books, 'a')
@@ -490,4 +490,4 @@ class FailTest(TestCase):
         self.nodes.down = False
         cloud.due_in(container.uuid, -1)
         self.manager().reap()
-        self.assertEqual([('a', container.uuid, 1)], self.nodes.sent)
+        self.assertEqual([('a', container.uuid, 2)], self.nodes.sent)

@@ -74,9 +74,9 @@ class ReapTest(test_manager.TestCase):
                 self.schedule_claim(container, a)
             self._reap()
             self.assertEqual('b', cloud.row(container.uuid).host)
-            self.assertEqual(('b', container.uuid, 2), self.nodes.sent[-1])
+            self.assertEqual(('b', container.uuid, 3), self.nodes.sent[-1])
             asked = cloud.request(container.uuid)
-            self.assertEqual(([host], 1, 2), (asked.excluded_hosts, asked.attempts,
+            self.assertEqual(([host], 1, 3), (asked.excluded_hosts, asked.attempts,
                                               asked.generation))
         self.assertEqual({}, self.books.allocations_on(a))
 
@@ -165,10 +165,10 @@ class HandBackTest(test_manager.TestCase):
         left, request = cloud.row(container.uuid), cloud.request(container.uuid)
         self.assertEqual((None, None, 'Creating', 'Create failed: no room'),
                          (left.host, left.task_state, left.status, left.status_reason))
-        self.assertEqual((2, 1, [first], False), (
+        self.assertEqual((3, 1, [first], False), (
             request.generation, request.attempts, request.excluded_hosts, request.claimed))
-        self.assertEqual([(container.uuid, 2)], self.scheduler.sent)
-        placed = self.schedule(container, 2)
+        self.assertEqual([(container.uuid, 3)], self.scheduler.sent)
+        placed = self.schedule(container, 3)
         self.assertEqual({first, placed.host}, set('ab'))
         self.assertIsNone(placed.status_reason)
 
@@ -182,7 +182,7 @@ class HandBackTest(test_manager.TestCase):
     def test_no_other_host_says_what_was_wrong_with_the_last(self):
         container, asked = self._on_a(excluded_hosts=['a'])
         self._hand_back(container, asked)
-        left = self.schedule(container, 2)
+        left = self.schedule(container, 3)
         self.assertEqual('There are not enough hosts available. The last one failed: '
                          'Create failed: no room', left.status_reason)
 
@@ -251,6 +251,6 @@ class HandBackTest(test_manager.TestCase):
         container, asked = self._on_a()
         handover.hand_back(cloud.user(), container, asked, None, Down(), 'x')
         self.assertNotEqual({}, self.books.held(container.uuid))
-        placed = self.schedule(container, 2)
+        placed = self.schedule(container, 3)
         self.assertEqual(1, len(self.books.held(container.uuid)))
         self.assertNotEqual(container.host, placed.host)

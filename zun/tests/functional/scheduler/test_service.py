@@ -96,7 +96,7 @@ class ServiceTest(TestCase):
         container = cloud.container()
         rpc_scheduler.Client().schedule_container(cloud.user(), container.uuid, 0)
         self.assertTrue(self.nodes.arrived.wait(_WAIT))
-        self.assertEqual([('a', container.uuid, 1)], self.nodes.sent)
+        self.assertEqual([('a', container.uuid, 2)], self.nodes.sent)
 
     def test_row_of_the_service(self):
         running = self.service()
