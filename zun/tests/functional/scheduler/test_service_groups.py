@@ -199,7 +199,7 @@ class GroupTest(CloudTestCase):
         self.wait('the report', lambda: self.offered('a')[0]['disabled'])
 
     def test_drained(self):
-        made = [self.create() for _ in range(4)]
+        made = [self.create(host=name) for name in 'aab']
         placed = self.running(*made)
         services.disable(self.admin, 'a', BINARY, 'new fans')
         self.assertEqual({'b'}, set(self.running(self.create(), self.create())))
