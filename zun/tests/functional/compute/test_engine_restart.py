@@ -22,11 +22,15 @@ class RestartTest(capsule_base.CapsuleTestCase):
         self.private = self.useFixture(private_engine.PrivateEngine())
         self.useFixture(fixtures.MonkeyPatch('zun.tests.functional.engine.URL', self.private.url))
         super().setUp()
+        self.docker.remove = lambda name: None  # all of it goes with the engine
         self.useFixture(base.Quick(heal, '_FIRST_PAUSE', 0.05))
         self.useFixture(base.Quick(sync, '_LONGEST_PAUSE', 0.5))
         follower = sync.Follower(self.node)
         follower.start()
         self.addCleanup(follower.stop)
+
+    def _remove_networks(self):
+        """They go with the engine."""
 
     def placed(self, *args, **columns):
         policy = columns.pop('policy', 'no')
