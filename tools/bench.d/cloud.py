@@ -95,7 +95,6 @@ class Zun:
                 'GET', f'/{i}', raise_exc=False).status_code == 404 else None, 'end of delete')
             self._made.discard(ident)
 
-
     def forget_provider(self, name: str) -> None:
         """Remove what the ledger knows of a host."""
         root = f'{os.environ["LAB_PLACEMENT_URL"]}/resource_providers'

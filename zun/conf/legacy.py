@@ -43,8 +43,6 @@ _NEVER = 'It never had an effect.'
 _CONSOLE = 'Consoles reach the engine through zun-compute, see [console].'
 _CNI = 'zun-cni-daemon has no such setting any more.'
 _SERVER_TLS = 'Use [api]enable_ssl_api and [ssl].'
-
-
 _NO_VERSION = 'The version of the API is known.'
 _NO_PORTS = 'This release wires no ports of Neutron on nodes.'
 _NO_CINDER = 'This release attaches no volumes of Cinder.'
