@@ -300,6 +300,10 @@ class Conflict(ZunException):
     code = 409
 
 
+class AddressBlockInUse(Conflict):
+    template = 'Address block %(cidr)s is used by something else on this host.'
+
+
 class InvalidStateException(Conflict):
     template = 'Cannot %(action)s container %(id)s in %(actual_state)s state'
 

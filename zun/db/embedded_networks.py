@@ -46,18 +46,48 @@ def get_or_create(network_uuid: str, pool: str, prefix: int, mtu: int | None,
             row = _row(session, network_uuid)
             if row is not None:
                 return row
-            ours = session.execute(sa.select(_NETWORK.c.cidr)).scalars()
-            taken = [ipaddress.ip_network(cidr) for cidr in (*ours, *foreign)]
-            block = _free_block(ipaddress.ip_network(pool), prefix, taken)
             return rows.insert(session, _NETWORK, {
-                'network_uuid': network_uuid, 'cidr': str(block), 'mtu': mtu,
-                'gateway': str(next(block.hosts()))})
+                'network_uuid': network_uuid, 'mtu': mtu,
+                **_free_block(session, pool, prefix, foreign)})
     except db_exc.DBDuplicateEntry as error:
         raise db_exc.RetryRequest(error) from error
 
 
-def _free_block(pool: Block, prefix: int, taken: list[Block]) -> Block:
-    """The first piece of the pool that overlaps with no block in use."""
+@engine.retry
+def replace(network_uuid: str, pool: str, prefix: int, foreign: ty.Collection[str]) -> rows.Row:
+    """Give a network another block, as its own is among those that others use on the host.
+
+    :raises NetworkNotFound: it has no block
+    :raises AddressBlockInUse: it cannot have another one, as containers have addresses of its own
+    :raises Conflict: the pool is used up
+    """
+    with engine.writer() as session:
+        locks.hold(session, None, locks.BLOCKS)
+        # Written first, so that nobody gets an address meanwhile.
+        if rows.update(session, _NETWORK, {'network_uuid': network_uuid}, {}) is None:
+            raise exception.NetworkNotFound(network=network_uuid)
+        row = ty.cast(rows.Row, _row(session, network_uuid))
+        if session.scalar(sa.select(sa.exists().where(_ADDRESS.c.network_uuid == network_uuid))):
+            raise exception.AddressBlockInUse(cidr=row['cidr'])
+        values = _free_block(session, pool, prefix, foreign)
+        rows.update(session, _NETWORK, {'network_uuid': network_uuid}, values)
+        return {**row, **values}
+
+
+def _free_block(session: orm.Session, pool: str, prefix: int,
+                foreign: ty.Collection[str]) -> rows.Row:
+    """cidr and gateway of the first piece of the pool that overlaps with no block in use."""
+    ours = session.execute(sa.select(_NETWORK.c.cidr)).scalars()
+    block = choose_block(ipaddress.ip_network(pool), prefix,
+                         [ipaddress.ip_network(cidr) for cidr in (*ours, *foreign)])
+    return {'cidr': str(block), 'gateway': str(next(block.hosts()))}
+
+
+def choose_block(pool: Block, prefix: int, taken: list[Block]) -> Block:
+    """The first piece of a pool that overlaps with no block in use.
+
+    :raises Conflict: there is none
+    """
     for block in pool.subnets(new_prefix=prefix):
         if not any(block.version == other.version and block.overlaps(ty.cast(ty.Any, other))
                    for other in taken):

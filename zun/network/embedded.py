@@ -64,8 +64,10 @@ class EmbeddedDriver(driver.NetworkDriver):
         self._lock = threading.Lock()
         #: One for each network of this host: nobody waits for the bridge of another network.
         self._making: dict[str, threading.Lock] = collections.defaultdict(threading.Lock)
-        #: Row and block by the row's uuid; neither changes while the network lives.
+        #: Row and block by the row's uuid; neither changes while containers use the network.
         self._realised: dict[str, tuple[objects.ZunNetwork, dict[str, ty.Any]]] = {}
+        #: Blocks that the engine would not take, as something else has them.
+        self._refused: set[str] = set()
 
     # The API's side -----------------------------------------------------------------------------
 
@@ -254,7 +256,7 @@ class EmbeddedDriver(driver.NetworkDriver):
         with self._made_once(network_id):
             known = self._realised.get(blocks.realisation_id(network_id, CONF.host))
             row, block = known or self._find(context, network_id)
-            engine_id = self._make(_engine_network(row, block))
+            engine_id, block = self._bridge(row, block)
             if row.network_id != engine_id:
                 row.network_id = engine_id
                 row.save(context)
@@ -271,9 +273,28 @@ class EmbeddedDriver(driver.NetworkDriver):
                    None) or _new_realisation(context, rows[0])
         options = CONF.embedded_network
         block = embedded_networks.get(row.uuid) or embedded_networks.get_or_create(
-            row.uuid, options.address_pool, options.subnet_prefix, options.mtu,
-            self._node_engine.network_blocks())
+            row.uuid, options.address_pool, options.subnet_prefix, options.mtu, self._foreign())
         return row, block
+
+    def _foreign(self) -> set[str]:
+        return {*self._node_engine.network_blocks(), *self._refused}
+
+    def _bridge(self, row: 'objects.ZunNetwork',
+                block: dict[str, ty.Any]) -> tuple[str, dict[str, ty.Any]]:
+        """The engine's id of the bridge, and its block: another one where it was taken meanwhile.
+
+        :raises Conflict: containers have addresses of the block, or there is no free one
+        """
+        while True:
+            try:
+                return self._make(_engine_network(row, block)), block
+            except exception.AddressBlockInUse:
+                LOG.warning('Block %s of network %s is used by something else on this host',
+                            block['cidr'], row.neutron_net_id)
+                self._refused.add(block['cidr'])
+            options = CONF.embedded_network
+            block = embedded_networks.replace(
+                row.uuid, options.address_pool, options.subnet_prefix, self._foreign())
 
     def _made_once(self, network_id: str) -> threading.Lock:
         with self._lock:
@@ -282,6 +303,8 @@ class EmbeddedDriver(driver.NetworkDriver):
     def _make(self, network: driver.EngineNetwork) -> str:
         try:
             return self._node_engine.create_network(network)
+        except exception.AddressBlockInUse:
+            raise
         except exception.Conflict:
             # One of the same name but of another block, as an earlier database left it.
             self._node_engine.remove_network(network.name)

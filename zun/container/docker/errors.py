@@ -13,6 +13,7 @@ from zun.common import exception
 _ID = re.compile(r'(?:(?<=[\s("])|^)/?[0-9a-f]{64}\b:?\s*')
 _NO_CONTAINER = re.compile(r'no such container: /?(\S+)', re.IGNORECASE)
 _NAME_IN_USE = re.compile(r'container name "/?[^"]+" is already in use')
+_BLOCK_IN_USE = re.compile(r'Pool overlaps with other one|networks have overlapping IPv')
 _IN_REMOVAL = re.compile(
     r'removal of container \S+ is already in progress|is marked for removal', re.IGNORECASE)
 _LIMIT_BELOW_USE = re.compile(r'unable to set memory limit to|memory\.\S+: device or resource busy')
@@ -55,6 +56,11 @@ class Refusal(Exception):
     def name_in_use(self) -> bool:
         """Another container bears the name."""
         return self.status == 409 and bool(_NAME_IN_USE.search(self.message))
+
+    @property
+    def block_in_use(self) -> bool:
+        """Another network has addresses of the wanted block."""
+        return self.status in (403, 409) and bool(_BLOCK_IN_USE.search(self.message))
 
     @property
     def in_removal(self) -> bool:

@@ -18,7 +18,7 @@ _TRIES = 6
 def create(engine: client.Client, network: network_driver.EngineNetwork) -> str:
     """Make a network, or find the one of that name; its id.
 
-    :raises Refusal: the engine cannot make it, for example for an overlap of addresses
+    :raises AddressBlockInUse: another network has addresses of the block
     :raises Conflict: there is one of that name with other addresses
     """
     found = _find(engine, network.name) or _make(engine, network)
@@ -42,6 +42,8 @@ def _make(engine: client.Client, network: network_driver.EngineNetwork) -> dict[
         if found is not None:
             return found
         time.sleep(pools.backoff(attempt, 0.05, 0.5))
+    if refused and refused.block_in_use:
+        raise exception.AddressBlockInUse(cidr=network.cidr) from refused
     raise refused or exception.Conflict(f'Network {network.name} was removed by somebody else.')
 
 

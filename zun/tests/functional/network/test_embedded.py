@@ -345,6 +345,35 @@ class DeleteTest(EmbeddedTestCase):
         self.assertIn(address, pool)
         self.assertNotIn(address, first)
 
+    def occupy(self, cidr):
+        foreign = self.behind.api.create_network(f'foreign-{self.hosts[0]}', ipam={
+            'Driver': 'default', 'Config': [{'Subnet': cidr}]})
+        self.addCleanup(self.behind.api.remove_network, foreign['Id'])
+
+    def test_block_that_somebody_else_takes_meanwhile(self):
+        own = blocks.realisation_id(blocks.default_network_id(self.context.project_id),
+                                    self.hosts[0])
+        chosen = embedded_networks.get_or_create(own, POOL, 24, 1500)
+        self.occupy(chosen['cidr'])
+        container = self.run_container()
+        self.assertEqual('10.231.1.2', self.address(container))
+        self.assertEqual(['10.231.1.2'], list(self.seen(container).values()))
+        self.assertEqual('10.231.1.0/24', embedded_networks.get(own)['cidr'])
+        # Nor does the next network try the block that was refused.
+        self.assertEqual('10.231.2.2', self.address(self.run_container(
+            {'network': self.shared('blue')})))
+
+    def test_block_with_addresses_that_somebody_else_takes(self):
+        first = self.create()
+        self.engine.delete(first.uuid)
+        self.behind.api.remove_network(self.networks()[0]['Id'])
+        self.occupy('10.231.0.0/24')
+        error = self.assertRaises(exception.Conflict, self.create, container=first)
+        self.assertIn('10.231.0.0/24', error.message)
+        self.driver.release(self.context, first.uuid)
+        self.create(container=first)
+        self.assertEqual('10.231.1.2', self.address(first))
+
     def test_bridge_of_an_earlier_database(self):
         first = self.create()
         self.engine.delete(first.uuid)
