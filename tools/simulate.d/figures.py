@@ -21,7 +21,7 @@ Point = dict[str, ty.Any]
 Line = tuple[str, list[float], list[float]]
 
 _NAMES = {'placement': 'Placement', 'local': 'local ledger',
-          'optimistic': 'Placement, optimistic'}
+          'asked': 'Placement, always asked'}
 _PARTS = ('scheduler', 'placement', 'database')
 
 

@@ -31,7 +31,7 @@ STEPS = [(10, 1_000), (10, 100_000), (100, 100_000), (1000, 100_000)]
 #: Where nodes are watched while they rest, with one ledger: it takes more than a minute.
 _WATCHED = {('placement', *STEPS[0]), ('placement', *STEPS[1]), ('placement', *STEPS[3])}
 #: Ledger -> ways to use it that are measured in the same cloud.
-WAYS = {'placement': ('placement', 'optimistic'), 'local': ('local',)}
+WAYS = {'placement': ('placement', 'asked'), 'local': ('local',)}
 _NUMBERS = {'live': 10, 'serial': 20, 'sample': 5, 'burst': 60, 'users': 8, 'idle': 62.0}
 _OF_SMOKE = {'serial': 2, 'sample': 2, 'burst': 6, 'idle': 2.0}
 
@@ -191,7 +191,7 @@ def main() -> None:
                                  default=_OF_SMOKE.get(option, value) if small else value)
     command = commands.add_parser('race', help='more creates at once than the cloud can take')
     command.set_defaults(work=one_race)
-    command.add_argument('ledger', nargs=1, choices=[way for ways in WAYS.values() for way in ways])
+    command.add_argument('ledger', nargs=1, choices=settings.LEDGERS)
     for option, value in (('creates', 500), ('nodes', 20), ('slots', 20), ('schedulers', 3)):
         command.add_argument(f'--{option}', type=int, default=value)
     args = parser.parse_args()

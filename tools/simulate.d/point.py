@@ -18,7 +18,7 @@ from zun.placement import ledger
 @dataclasses.dataclass(frozen=True)
 class Point:
     """
-    :ivar ledger: placement, local or optimistic
+    :ivar ledger: one of :data:`settings.LEDGERS`
     :ivar live: how many of the hosts have an agent; the others are rows that look alive
     :ivar serial: creates one by one
     :ivar sample: creates that are counted, twice as many in all

@@ -26,7 +26,7 @@ driver_list = local
 [scheduler]
 mode = service
 ledger = {ledger}
-optimistic = {optimistic}
+optimistic_above = {above}
 [placement_client]
 audit_interval = 0
 [compute]
@@ -48,6 +48,9 @@ user_domain_name = Default
 project_domain_name = Default
 """
 
+#: Ways to use the two ledgers -> number of hosts above which candidates are not asked for.
+LEDGERS = {'placement': 64, 'local': 64, 'asked': 0, 'optimistic': 1}
+
 
 def directory() -> pathlib.Path:
     """Where configuration, logs and state are."""
@@ -61,7 +64,7 @@ def write(name: str, role: str, ledger: str, host: str, ratio: float = 16.0) -> 
 
     :param name: of the process
     :param role: one of :data:`cloud.ROLES`
-    :param ledger: placement; local; or optimistic: Placement, which is not asked for candidates
+    :param ledger: one of :data:`LEDGERS`
     :param ratio: how many times the CPUs of a node are allocated
     """
     environ = os.environ
@@ -70,7 +73,7 @@ def write(name: str, role: str, ledger: str, host: str, ratio: float = 16.0) -> 
     path.write_text(_COMMON.format(
         bus=environ['LAB_TRANSPORT_URL'].rstrip('/') + f'/{cloud.VHOST}', directory=directory(),
         name=name, host=host, ledger='local' if ledger == 'local' else 'placement',
-        optimistic=ledger == 'optimistic', ratio=ratio, auth_url=environ['LAB_AUTH_URL'],
+        above=LEDGERS[ledger], ratio=ratio, auth_url=environ['LAB_AUTH_URL'],
         password=environ['LAB_PASSWORD'],
         database=f'mysql+pymysql://{cloud.user(role)}:{environ["LAB_PASSWORD"]}@{server}/'
                  f'{cloud.DATABASE}'))

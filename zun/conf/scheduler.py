@@ -92,6 +92,14 @@ OPTS: list[cfg.Opt] = [
         'candidates. After three refusals Placement is asked.',
     ),
     cfg.IntOpt(
+        'optimistic_above',
+        default=64,
+        min=0,
+        help='Compute hosts above which the scheduler is optimistic in any case, as the time in '
+        'which Placement builds candidates grows with their number. 0: never. The local ledger '
+        'is asked in clouds of any size.',
+    ),
+    cfg.IntOpt(
         'workers',
         default=8,
         min=1,

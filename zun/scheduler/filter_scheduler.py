@@ -3,6 +3,7 @@ import collections
 from collections.abc import Collection
 import dataclasses
 import random
+import time
 
 from zun import objects
 from zun.common import context as zun_context
@@ -20,6 +21,8 @@ CONF = zun.conf.CONF
 #: Hosts whose rows are read at first; while none of them passes, so many times more.
 _BATCH = 50
 _GROWTH = 4
+#: Seconds for which the number of hosts is believed.
+_COUNTED_FOR = 60.0
 _ROOM = 'with room'
 _FRESH = 'not tried before'
 Context = zun_context.RequestContext
@@ -32,17 +35,30 @@ class FilterScheduler(driver.SchedulerDriver):
         super().__init__(ledger)
         self._filters = filters.load(CONF.scheduler.available_filters,
                                      CONF.scheduler.enabled_filters)
+        self._hosts = 0
+        self._counted_at = -_COUNTED_FOR
 
     def choose(self, context: Context, wanted: request.Request,
                refused: Collection[str] = (), repeated: bool = False) -> driver.Choice:
         wanted = _with_companions(context, wanted)
         search = _Search(wanted, refused, filters.needed(wanted, self._filters))
-        if CONF.scheduler.optimistic and not repeated and not wanted.main.required:
+        if not repeated and not wanted.main.required and self._optimistic():
             hosts = search.passing([_untold(host, wanted) for host in host_state.read(
                 wanted.requested_host or None, draw=_BATCH if _spreading() else None)])
             if hosts:
                 return driver.Choice(weighers.ordered(hosts, wanted), search.trail)
         return self._of_candidates(wanted, search)
+
+    def _optimistic(self) -> bool:
+        """Whether to claim without asking for candidates (spec placement.md §7)."""
+        options = CONF.scheduler
+        if options.optimistic:
+            return True
+        if self._ledger.draws or not options.optimistic_above:
+            return False
+        if time.monotonic() - self._counted_at >= _COUNTED_FOR:
+            self._hosts, self._counted_at = host_state.count(), time.monotonic()
+        return self._hosts > options.optimistic_above
 
     def _of_candidates(self, wanted: request.Request, search: '_Search') -> driver.Choice:
         known = host_state.read(wanted.requested_host) if wanted.requested_host else None

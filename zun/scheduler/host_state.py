@@ -66,6 +66,12 @@ class HostState:
         return self.up and not self.disabled
 
 
+def count() -> int:
+    """Number of hosts."""
+    with engine.reader() as session:
+        return session.scalar(sa.select(sa.func.count()).select_from(_NODE)) or 0
+
+
 def read(hostname: str | None = None, providers: Collection[str] | None = None,
          draw: int | None = None) -> list[HostState]:
     """Hosts that have a service, of one name, of these providers, or all.

@@ -35,6 +35,12 @@ class Refusing(local.LocalLedger):
         return False if trouble and trouble(candidate) else super().claim(consumer, candidate)
 
 
+class Slow(Refusing):
+    """One that builds all candidates, however few are asked for."""
+
+    draws = False
+
+
 class TestCase(base.TestCase):
     def setUp(self):
         super().setUp()
@@ -281,6 +287,18 @@ class PlaceTest(TestCase):
         cloud.host(self.books, 'a')
         books = Refusing(candidates=exception.LedgerUnavailable(reason='must not be asked'))
         self.assertEqual('a', self.schedule(cloud.container(), books=books).host)
+
+    def test_optimistic_with_many_hosts(self):
+        self.config(group='scheduler', optimistic_above=2)
+        for name in 'abc':
+            cloud.host(self.books, name)
+        unasked = exception.LedgerUnavailable(reason='must not be asked')
+        self.assertIsNotNone(self.schedule(cloud.container(), books=Slow(
+            candidates=unasked)).host)
+        for above in (3, 0):
+            self.config(group='scheduler', optimistic_above=above)
+            self.assertIsNone(self.schedule(cloud.container(), books=Slow(
+                candidates=unasked)).host)
 
     def test_optimistic_asks_when_it_was_wrong(self):
         self.config(group='scheduler', optimistic=True)
