@@ -3,6 +3,7 @@
 
 import os
 import time
+import typing as ty
 import uuid
 
 import docker
@@ -12,6 +13,7 @@ from keystoneauth1.identity import v3
 COMMAND = ['sh', '-c', "trap 'exit 0' TERM; while :; do sleep 1; done"]
 _LABEL = 'zun-bench'
 _LIMIT = 300
+_CPU = 0.1
 
 
 class Zun:
@@ -31,8 +33,7 @@ class Zun:
         return self
 
     def __exit__(self, *error) -> None:
-        """Delete what is left of what it made."""
-        self.delete(*self._made)
+        self.delete_all()
 
     @staticmethod
     def _login(user: str, project: str) -> ks_session.Session:
@@ -50,7 +51,7 @@ class Zun:
             headers={'OpenStack-API-Version': 'container 1.40'}, **kwargs)
 
     def create(self, **more) -> str:
-        body = {'image': self._image, 'command': COMMAND, 'cpu': 0.1, 'memory': '64', **more}
+        body = {'image': self._image, 'command': COMMAND, 'cpu': _CPU, 'memory': '64', **more}
         made = self._request('POST', '?run=true', json=body).json()['uuid']
         self._made.add(made)
         return made
@@ -95,6 +96,10 @@ class Zun:
                 'GET', f'/{i}', raise_exc=False).status_code == 404 else None, 'end of delete')
             self._made.discard(ident)
 
+    def delete_all(self) -> None:
+        """Delete what is left of what it made."""
+        self.delete(*self._made)
+
     def forget_provider(self, name: str) -> None:
         """Remove what the ledger knows of a host."""
         root = f'{os.environ["LAB_PLACEMENT_URL"]}/resource_providers'
@@ -113,13 +118,21 @@ class Engine:
 
     def __exit__(self, *error) -> None:
         self.clean()
+        for network in self._client.networks.list(names=[_LABEL]):
+            network.remove()
 
-    def run_to_running(self) -> None:
-        """What Zun has to do at least: the pull that its policy demands, create, start."""
+    def run_to_running(self, **more) -> None:
+        """``docker run -d``, after the pull that Zun's policy demands."""
         self._client.images.pull(self._image)
         self._client.containers.run(
             self._image, COMMAND, name=f'{_LABEL}-{uuid.uuid4().hex}', detach=True,
-            labels={_LABEL: '1'}, mem_limit='64m')
+            labels={_LABEL: '1'}, mem_limit='64m', **more)
+
+    def like_zuns(self) -> dict[str, ty.Any]:
+        """Options that make a container equal to Zun's: its CPU limit, and a network to be on."""
+        if not self._client.networks.list(names=[_LABEL]):
+            self._client.networks.create(_LABEL)
+        return {'nano_cpus': round(_CPU * 1e9), 'network': _LABEL}
 
     def wait_running(self, ident: str) -> None:
         """Until the engine runs a container of Zun's."""

@@ -158,7 +158,7 @@ class ContainerDriver(abc.ABC):
         """Capacity of the host."""
 
     @abc.abstractmethod
-    def create(self, workload: Workload) -> Observed:
+    def create(self, workload: Workload) -> None:
         """Make it, not started. An equal one of the same operation is adopted."""
 
     @abc.abstractmethod

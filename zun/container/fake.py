@@ -121,8 +121,11 @@ class FakeDriver(driver.ContainerDriver, capsule.CapsuleDriver):
             paused_containers=counts[states.PAUSED],
             stopped_containers=counts[states.STOPPED] + counts[states.CREATED])
 
-    def create(self, workload: driver.Workload) -> driver.Observed:
+    def create(self, workload: driver.Workload) -> None:
         self._enter('create')
+        self._made(workload)
+
+    def _made(self, workload: driver.Workload) -> driver.Observed:
         container = workload.container
         with self._lock:
             there = self._boxes.get(container.uuid)
@@ -141,14 +144,14 @@ class FakeDriver(driver.ContainerDriver, capsule.CapsuleDriver):
 
     def create_sandbox(self, workload: driver.Workload) -> driver.Observed:
         self._enter('create_sandbox', 0.0)
-        return self.create(workload)
+        return self._made(workload)
 
     def create_member(self, workload: driver.Workload, capsule_uuid: str) -> driver.Observed:
         self._enter('create_member', 0.0)
         with self._lock:
             if capsule_uuid not in self._boxes:
                 raise exception.EngineGone(container=capsule_uuid)
-        return self.create(workload)
+        return self._made(workload)
 
     def start(self, container: objects.Container) -> driver.Observed:
         self._enter('start')

@@ -106,14 +106,17 @@ def _build(work: Create, image: str) -> None:
     container.addresses = network_driver.addresses_of(attachments)
     failpoints.hit('create.planned')
     undo.push('engine container', node.engine.delete, job.uuid)
-    observed = node.engine.create(container_driver.Workload(
+    node.engine.create(container_driver.Workload(
         container, image, attachments, mounts, job.request.generation,
         job.context.request_id or '', pinning.shared(node, container)))
     failpoints.hit('create.made')
     undo.push('plugs', node.network.unplug, job.context, container)
     node.network.plug(job.context, container, attachments)
     failpoints.hit('create.plugged')
-    observation.apply(container, observed, otherwise=states.CREATED)
+    if job.request.run:
+        container.status = container.status_detail = states.CREATED  # its start looks closer
+    else:
+        observation.apply(container, node.engine.inspect(container), otherwise=states.CREATED)
 
 
 def _start(job: task.Job) -> Exception | None:

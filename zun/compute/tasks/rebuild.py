@@ -98,7 +98,7 @@ def _build(work: _Rebuild, image: str, undo: node_undo.Undo) -> None:
     failpoints.hit('rebuild.aside')
     attachments = node.network.plan(job.context, container, _networks(job))
     container.addresses = network_driver.addresses_of(attachments)
-    observed = node.engine.create(container_driver.Workload(
+    node.engine.create(container_driver.Workload(
         container, image, attachments, mounts, job.request.generation,
         job.context.request_id or '', pinning.shared(node, container)))
     failpoints.hit('rebuild.made')
@@ -107,6 +107,8 @@ def _build(work: _Rebuild, image: str, undo: node_undo.Undo) -> None:
         observed = node.engine.start(container)
         failpoints.hit('rebuild.started')
         power.check_started(observed)
+    else:
+        observed = node.engine.inspect(container)
     observation.apply(container, observed, otherwise=states.CREATED)
     node.engine.discard(name)
     failpoints.hit('rebuild.discarded')

@@ -51,6 +51,8 @@ class DockerDriver(driver.ContainerDriver, capsule.CapsuleDriver):
 
     def __init__(self) -> None:
         self._engine = client.Client()
+        #: Images that can run on an engine: an id stands for the same image for ever.
+        self._fit: set[tuple[client.Engine, str]] = set()
 
     def check(self) -> str:
         with errors.translated():
@@ -64,12 +66,11 @@ class DockerDriver(driver.ContainerDriver, capsule.CapsuleDriver):
 
     # Life ---------------------------------------------------------------------------------------
 
-    def create(self, workload: driver.Workload) -> driver.Observed:
+    def create(self, workload: driver.Workload) -> None:
         name, uuid = _address(workload.container)
         with errors.translated(name, uuid):
             body = spec.create(workload, self._engine.engine().api, self._engine.limits())
             containers.create(self._engine, workload, body)
-            return self._observed(workload.container, states.CREATING)
 
     def sandbox_image(self) -> str | None:
         with errors.translated():
@@ -244,7 +245,10 @@ class DockerDriver(driver.ContainerDriver, capsule.CapsuleDriver):
 
     def check_image(self, image: str) -> None:
         with errors.translated():
-            images.check(self._engine, image)
+            known = self._engine.engine(), image
+            if known not in self._fit:
+                images.check(self._engine, image)
+                self._fit.add(known)
 
     def image_info(self, reference: str) -> dict[str, ty.Any]:
         with errors.translated():

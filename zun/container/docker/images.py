@@ -45,6 +45,7 @@ def info(engine: client.Client, reference: str) -> dict[str, ty.Any]:
 
 def check(engine: client.Client, reference: str) -> None:
     """
+    :param reference: id
     :raises Invalid: the image is for another operating system or architecture
     """
     found = _inspect(engine, reference)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bridge networks of the engine."""
 
+import json
 import time
 import typing as ty
 
@@ -48,14 +49,10 @@ def _make(engine: client.Client, network: network_driver.EngineNetwork) -> dict[
 
 
 def _find(engine: client.Client, name: str) -> dict[str, ty.Any] | None:
-    """Also an id or its beginning would be found: only the very name counts."""
-    try:
-        found = engine.request('GET', f'/networks/{client.quote(name)}').json()
-    except errors.Refusal as refusal:
-        if refusal.status == 404:
-            return None
-        raise
-    return found if found['Name'] == name else None
+    """By the listing, which leaves out the containers of each: there may be many."""
+    listing = engine.request('GET', '/networks', params={
+        'filters': json.dumps({'name': [name]})}).json()
+    return next((found for found in listing if found['Name'] == name), None)
 
 
 def blocks(engine: client.Client) -> list[str]:

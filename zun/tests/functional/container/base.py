@@ -4,6 +4,7 @@
 import typing as ty
 
 from zun import objects
+from zun.common import states
 from zun.container import driver
 from zun.container.docker import driver as docker_driver
 from zun.tests import base
@@ -24,10 +25,11 @@ class DriverTestCase(base.TestCase):
                **fields: ty.Any) -> objects.Container:
         """A container that the engine has made, in Created."""
         container = container or self.engine.container(**fields)
-        seen = self.driver.create(driver.Workload(
+        self.driver.create(driver.Workload(
             container=container, image=image or self.engine.image_id, mounts=mounts, generation=3,
             operation=operation))
-        container.status = seen.status
+        container.status = states.CREATING
+        container.status = self.driver.inspect(container).status
         return container
 
     def run_container(self, **fields: ty.Any) -> objects.Container:

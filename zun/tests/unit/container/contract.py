@@ -32,7 +32,9 @@ class DriverContract:
     def test_life(self):
         workload = self.workload('req-1')
         container = workload.container
-        seen = self.driver.create(workload)
+        self.driver.create(workload)
+        container.status = states.CREATING
+        seen = self.driver.inspect(container)
         self.assertEqual((container.uuid, states.CREATED, False, 'req-1'),
                          (seen.uuid, seen.status, seen.running, seen.operation))
         container.status = states.CREATED
@@ -82,10 +84,14 @@ class DriverContract:
 
     def test_adoption(self):
         workload = self.workload('req-1')
-        first = self.driver.create(workload).engine_id
-        self.assertEqual(first, self.driver.create(workload).engine_id)
         other = driver.Workload(workload.container, workload.image, operation='req-2')
-        self.assertNotEqual(first, self.driver.create(other).engine_id)
+        first, again, anew = (self._engine_id(each) for each in (workload, workload, other))
+        self.assertEqual(first, again)
+        self.assertNotEqual(first, anew)
+
+    def _engine_id(self, workload):
+        self.driver.create(workload)
+        return self.driver.inspect(workload.container).engine_id
 
     def test_set_aside(self):
         container = self.started()
