@@ -25,7 +25,7 @@
 : "${LAB_DOCKER_BIP:=172.30.255.1/24}"
 : "${LAB_DOCKER_BRIDGE:=br-lab}"   # of the private dockerd; give each lab on a machine its own
 : "${LAB_DOCKER_PRIVATE:=0}"       # 1: start a dockerd of our own, on TCP and its own socket
-: "${LAB_CONTAINER_URL:=http://$LAB_HOST:9517}"   # what the catalog says of the product
+: "${LAB_CONTAINER_URL:=http://$LAB_HOST:19517}"   # what the catalog says of the product; 9517 is the quickstart's
 : "${LAB_BUSYBOX:=$(command -v busybox || true)}" # a statically linked busybox, for the test images
 : "${LAB_WAIT:=90}"                # seconds to wait for one component's health
 LAB_SELF=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -101,7 +101,10 @@ up_zun() {
     control_zun start
 }
 down_zun() { control_zun stop nodes wsproxy scheduler api; }
-up_api() { spawn zun-api "$(zun_bin zun-api)" --config-file "$LAB_ETC/zun/zun.conf"; }
+up_api() {
+    alive zun-api || ! http_ok "$LAB_CONTAINER_URL/healthcheck" || die "something else answers on $LAB_CONTAINER_URL (set LAB_CONTAINER_URL)"
+    spawn zun-api "$(zun_bin zun-api)" --config-file "$LAB_ETC/zun/zun.conf"
+}
 up_wsproxy() { spawn zun-wsproxy "$(zun_bin zun-wsproxy)" --config-file "$LAB_ETC/zun/zun.conf"; }
 up_scheduler() { spawn zun-scheduler "$(zun_bin zun-scheduler)" --config-file "$LAB_ETC/zun/zun.conf"; }
 kill_tree() { # NAME: -9 for the recorded process and its workers at once; they are a session of their own
