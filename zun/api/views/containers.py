@@ -2,12 +2,17 @@
 """How containers and what belongs to them are shown."""
 
 import collections.abc
+import datetime
+import re
 import typing as ty
+
+from oslo_utils import timeutils
 
 from zun import objects
 from zun.api.views import fields
 from zun.api.views import links
 from zun.common import context as zun_context
+from zun.common import units
 
 COLLECTION = 'containers'
 RULE_PREFIX = 'container:get_one'
@@ -22,6 +27,9 @@ _TIMES = ('created_at', 'updated_at')
 #: Shown when the container itself names none.
 _EFFECTIVE = {'command': 'effective_command', 'entrypoint': 'effective_entrypoint'}
 FIELDS = (*_PLAIN, *_FLAGS, *_LISTS, *_OBJECTS, *_TIMES, *_EFFECTIVE, 'disk', 'registry_id')
+
+#: Words of the engine that hold an age, before, within and after it.
+_AGED = re.compile(r'(Up |Exited\(-?\d+\) )(\d+ [a-z]+)(.*)')
 
 Json = dict[str, ty.Any]
 
@@ -43,6 +51,8 @@ class View:
     def show(self, container: 'objects.ContainerBase') -> Json:
         """One container without links."""
         view = {name: getattr(container, name) for name in self._plain}
+        if 'status_detail' in view:
+            view['status_detail'] = status_detail(container, timeutils.utcnow())
         view.update({name: bool(getattr(container, name)) for name in _FLAGS})
         view.update({name: getattr(container, name) or [] for name in _LISTS})
         view.update({name: getattr(container, name) or {} for name in _OBJECTS})
@@ -59,6 +69,21 @@ class View:
         """One container with its links."""
         return {**self.show(container),
                 'links': links.of(host_url, COLLECTION, container.uuid)}
+
+
+def status_detail(container: 'objects.ContainerBase', now: datetime.datetime) -> str | None:
+    """The status in the words of the engine, as old as it is now.
+
+    The node writes them when something happens, and the age in them goes stale.
+    """
+    words = _AGED.fullmatch(container.status_detail or '')
+    if words is None:
+        return container.status_detail
+    begin, end = words.group(1, 3)
+    since = container.started_at if begin == 'Up ' else container.finished_at
+    if since is None:
+        return container.status_detail
+    return f"{begin}{units.age(since, now) or '0 seconds'}{end}"
 
 
 def network_list(addresses: dict[str, list[Json]] | None, by_port: bool) -> list[Json]:
