@@ -202,7 +202,7 @@ def delete(context: Context, container: 'objects.Container', force: bool = False
            stop: bool = False) -> None:
     """Delete a container. One without a host is gone at once, others when their node has acted.
 
-    :param force: in any state but Paused, and at once when the node is down: its row, quota,
+    :param force: in any state, and at once when the node is down: its row, quota,
         allocation and ports; the caller has checked the policy
     :param stop: let a running one end by itself first; the caller has checked the policy
     :raises InvalidStateException: not in this state

@@ -76,6 +76,11 @@ def _to_host(messages: Messages) -> Messages:
     return [{**message, 'server': 'compute-1'} for message in messages]
 
 
+def _forced(_messages: Messages) -> Messages:
+    return [{'kind': 'cast', 'method': 'container_delete', 'server': 'compute-1', 'args': {
+        'container': {'$object': 'Container', 'uuid': '{{ypaused}}'}, 'force': True}}]
+
+
 _REFUSED = Deviation(
     'what is refused is refused before a message is sent; the recording keeps the messages of '
     'the reference, which accepted it', messages=_none)
@@ -125,6 +130,9 @@ TABLE: Table = {
         skip=True),
     ('delete-container', 27): Deviation(
         _DELETING, status=409, error='invalid-state-exception', messages=_none),
+    ('delete-container', 38): Deviation(
+        'an administrator can force a delete of a paused container', status=204,
+        messages=_forced),
     ('capsule-list-get-delete', 42): Deviation(_DELETING, patch={'status': 'Deleting'}),
     ('client-request-shapes', 27): Deviation(
         _DELETING, patch={'containers.0.status': 'Deleting'}),

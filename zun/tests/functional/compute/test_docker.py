@@ -99,6 +99,22 @@ class DockerTest(base.NodeTestCase):
                       lambda: self.docker.inspect(container)['RestartCount'] == 1)
         self.wait_status(container, states.RUNNING)
 
+    def test_stop_of_one_that_ends_again_and_again(self):
+        container = self.created(command=['false'], restart_policy={
+            'Name': 'always', 'MaximumRetryCount': '0'})
+        self.wait_status(container, states.RESTARTING)
+        found = self.run_operation(container, 'stop', timeout=5)
+        self.assertEqual((states.STOPPED, None), (found.status, found.status_reason))
+        self.assertFalse(self.docker.inspect(container)['State']['Restarting'])
+        self.assertEqual(('stop', None, True), self.actions(container)[-1])
+
+    def test_forced_delete_of_a_paused_one(self):
+        container = self.created()
+        self.assertEqual(states.PAUSED, self.run_operation(container, 'pause').status)
+        self.assertIsNone(self.run_operation(
+            container, 'delete', states.DELETING, force=True, stop=False))
+        self.assertIsNone(self.docker.inspect(container))
+
     def test_rebuild(self):
         container = self.created()
         found = self.run_operation(container, 'rebuild', states.REBUILDING, run=True)

@@ -27,6 +27,7 @@ class PerformTest(_Actions):
         ('stop', 'Running', {}, 'container_stop', {'timeout': None}, 'Running'),
         ('stop', 'Running', {'timeout': '5'}, 'container_stop', {'timeout': 5}, 'Running'),
         ('stop', 'Running', {'timeout': ''}, 'container_stop', {'timeout': None}, 'Running'),
+        ('stop', 'Restarting', {}, 'container_stop', {'timeout': None}, 'Restarting'),
         ('reboot', 'Running', {'timeout': 0}, 'container_reboot', {'timeout': 0}, 'Restarting'),
         ('pause', 'Running', {}, 'container_pause', {}, 'Running'),
         ('unpause', 'Paused', {}, 'container_unpause', {}, 'Paused'),

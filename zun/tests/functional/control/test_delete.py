@@ -71,8 +71,8 @@ class DeleteTest(_Containers):
         containers.delete(self.administrator, container, force=True)
         self.assertEqual({'force': True, 'stop': False}, self.nodes.sent[0][2])
         paused = self._make('Paused')
-        self.assertRaises(exception.InvalidStateException, containers.delete,
-                          self.administrator, paused, force=True)
+        containers.delete(self.administrator, paused, force=True)
+        self.assertEqual(paused.uuid, self.nodes.sent[-1][1][1])
 
     def test_status_changed_meanwhile(self):
         container = self._make()
