@@ -2,8 +2,8 @@
 """Rows follow the engine: by its events within a second, by a full listing for what they missed.
 
 Only the rows of this host are read. A container that the engine starts by itself is shown as what
-it is, Running. One with restart policy ``always`` that its user had stopped is started by an engine
-that was restarted: it is stopped again.
+it is, Running. One that an older Zun made with the engine's restart policy ``always``, and that its
+user had stopped, is started by an engine that was restarted: it is stopped again.
 """
 
 import collections

@@ -154,7 +154,9 @@ def _healthcheck(check: Parameters) -> Parameters:
 
 
 def _restart_policy(policy: dict[str, str]) -> Parameters:
-    return _present({'Name': policy.get('Name'),
+    """``always`` would have a restart of the engine start what its user has stopped."""
+    name = policy.get('Name')
+    return _present({'Name': 'unless-stopped' if name == 'always' else name,
                      'MaximumRetryCount': int(policy.get('MaximumRetryCount') or 0)})
 
 

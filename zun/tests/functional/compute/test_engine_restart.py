@@ -56,8 +56,20 @@ class RestartTest(capsule_base.CapsuleTestCase):
         real.wait_for(status, lambda: self.row(container).status == status)
         return self.settled(container)
 
-    def test_always_that_its_user_stopped_is_stopped_again(self):
+    def test_always_that_its_user_stopped(self):
+        container, other = (self.created(policy='always') for _ in range(2))
+        self.run_operation(container, 'stop', timeout=5)
+        started = self.docker.inspect(container)['State']['StartedAt']
+        self.restart_engine()
+        real.wait_for('the other one', lambda: self.runs(other))
+        state = self.docker.inspect(container)['State']
+        self.assertEqual((False, started), (state['Running'], state['StartedAt']))
+
+    def test_always_of_an_engine_that_starts_what_its_user_stopped(self):
+        """The policy of containers from before."""
         container = self.created(policy='always')
+        self.docker.api.update_container(container.container_id,
+                                         restart_policy={'Name': 'always'})
         self.run_operation(container, 'stop', timeout=5)
         self.restart_engine()
         real.wait_for('the second stop', lambda: [a[0] for a in self.actions(container)].count(
@@ -73,12 +85,15 @@ class RestartTest(capsule_base.CapsuleTestCase):
         self.wait_status(container, states.RUNNING)
         self.assertEqual(['create'], [a[0] for a in self.actions(container)])
 
-    def test_unless_stopped_that_ran_before_a_crash(self):
-        container, stopped = (self.created(policy='unless-stopped') for _ in range(2))
+    def test_what_ran_before_a_crash(self):
+        always, container, stopped = (
+            self.created(policy=policy)
+            for policy in ('always', 'unless-stopped', 'unless-stopped'))
         self.run_operation(stopped, 'stop', timeout=5)
         self.restart_engine(signal.SIGKILL)
-        real.wait_for('the container', lambda: self.runs(container))
-        self.assertEqual(states.RUNNING, self.wait_status(container, states.RUNNING).status)
+        for each in (always, container):
+            real.wait_for('the container', lambda each=each: self.runs(each))
+            self.wait_status(each, states.RUNNING)
         self.assertFalse(self.runs(stopped))
         self.assertEqual(states.STOPPED, self.row(stopped).status)
 

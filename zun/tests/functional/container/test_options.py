@@ -57,10 +57,12 @@ class TestOptions(base.DriverTestCase):
         self.assertRaises(exception.Invalid, self.create, memory='5')
 
     def test_restart_policies(self):
-        for policy, count in (('always', 0), ('unless-stopped', 0), ('no', 0), ('on-failure', 3)):
+        for policy, count, sent in (
+                ('always', 0, 'unless-stopped'), ('unless-stopped', 0, 'unless-stopped'),
+                ('no', 0, 'no'), ('on-failure', 3, 'on-failure')):
             container = self.create(
                 restart_policy={'Name': policy, 'MaximumRetryCount': str(count)})
-            self.assertEqual({'Name': policy, 'MaximumRetryCount': count},
+            self.assertEqual({'Name': sent, 'MaximumRetryCount': count},
                              self.engine.inspect(container)['HostConfig']['RestartPolicy'])
 
     def test_auto_remove_is_not_the_engines(self):

@@ -131,7 +131,8 @@ class TestCreate(SpecTestCase):
 
     def test_restart_policy(self):
         for given, sent in (
-                ({'Name': 'always', 'MaximumRetryCount': '0'}, {'Name': 'always'}),
+                ({'Name': 'always', 'MaximumRetryCount': '0'}, {'Name': 'unless-stopped'}),
+                ({'Name': 'unless-stopped'}, {'Name': 'unless-stopped'}),
                 ({'Name': 'on-failure', 'MaximumRetryCount': '2'},
                  {'Name': 'on-failure', 'MaximumRetryCount': 2}),
                 ({'Name': 'no'}, {'Name': 'no'}), ({}, None)):
