@@ -51,15 +51,17 @@ def _labels(pairs: list[str] | None) -> dict[str, str]:
 def quota_supported(info: dict[str, ty.Any], mounts: str) -> bool:
     """Whether the engine can limit the disk of a container.
 
-    overlay2 can on XFS mounted with project quotas; what its containerd twin does with a size is
-    nothing, so that it does not count.
+    overlay2 can on XFS mounted with project quotas. Snapshotters of containerd take a size and
+    ignore it, whatever their name.
 
     :param mounts: text of /proc/self/mounts
     """
+    status = dict(info.get('DriverStatus') or ())
+    if 'snapshotter' in status.get('driver-type', ''):
+        return False
     if info.get('Driver') in _QUOTA_DRIVERS:
         return True
-    backing = dict(info.get('DriverStatus') or ()).get('Backing Filesystem')
-    if info.get('Driver') != 'overlay2' or backing != 'xfs':
+    if info.get('Driver') != 'overlay2' or status.get('Backing Filesystem') != 'xfs':
         return False
     root = info.get('DockerRootDir', '/')
     around = [line.split() for line in mounts.splitlines()]

@@ -52,6 +52,13 @@ class TestQuota(base.TestCase):
                                  ('overlayfs', False), ('overlay', False)):
             self.assertEqual(expected, self.supported(driver), driver)
 
+    def test_snapshotters_of_containerd_take_a_size_and_ignore_it(self):
+        for driver in ('btrfs', 'zfs', 'overlay2', 'overlayfs'):
+            self.assertFalse(host.quota_supported(
+                {'Driver': driver, 'DockerRootDir': '/var/lib/docker', 'DriverStatus': [
+                    ['driver-type', 'io.containerd.snapshotter.v1'],
+                    ['Backing Filesystem', 'xfs']]}, MOUNTS.format(option='prjquota')), driver)
+
     def test_overlay2_needs_project_quotas_where_its_data_lies(self):
         for values, expected in (
                 ({'option': 'pquota'}, True), ({'option': 'noquota'}, False),
