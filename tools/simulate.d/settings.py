@@ -14,6 +14,7 @@ log_file = {directory}/{name}.log
 use_stderr = false
 host = {host}
 container_driver = fake
+default_disk = 0
 image_driver_list = docker
 executor_thread_pool_size = 8
 [database]

@@ -25,6 +25,7 @@ import zun.conf
 from zun.container import driver as container_driver
 from zun.db import claims
 from zun.db import pins
+from zun.placement import amounts
 from zun.placement import ledger
 
 CONF = zun.conf.CONF
@@ -49,15 +50,46 @@ def claim(job: task.Job) -> None:
         raise exception.ResourcesUnavailable(reason='the host has not looked at its resources')
     if container.disk and not node.offer.disk_quota:
         raise exception.ResourcesUnavailable(reason='the host cannot limit the size of a disk')
+    further: list[claims.Step] = []
+    if _takes_default_disk(job, node.offer):
+        further.append(_limit_disk(job))
     wanted = claims.Amounts.of(container)
     room = node.offer.room if CONF.compute.claim else claims.UNLIMITED
     dedicated = container.cpu_policy == pins.DEDICATED
-    further = [functools.partial(pinning.pin, job)] if dedicated else []
+    if dedicated:
+        further.append(functools.partial(pinning.pin, job))
     if devices.wanted(job):
         further.append(functools.partial(devices.claim, job))
     claims.admit(node.host, job.uuid, job.request.generation, wanted, room, further)
     if dedicated:
         pinning.confine(node)
+
+
+def _takes_default_disk(job: task.Job, offer: compute_node.Offer) -> bool:
+    container = job.container
+    return bool(not container.disk and CONF.default_disk and offer.disk_quota
+                and isinstance(container, objects.Container))
+
+
+def _limit_disk(job: task.Job) -> claims.Step:
+    """A container that asks for no size has the default one; the ledger did not know of it.
+
+    :returns: notes it in the transaction of the claim
+    :raises ResourcesUnavailable: the host has no room for it
+    """
+    container, size = job.container, CONF.default_disk
+    consumer = ledger.Consumer(job.uuid, container.project_id, container.user_id)
+    if not job.node.ledger.resize(consumer, amounts.of(container.cpu, container.memory, size)):
+        raise exception.ResourcesUnavailable(
+            reason=f'the host has no room for default_disk, {size} GiB')
+    container.disk = size
+    return functools.partial(claims.store_disk, job.uuid, size)
+
+
+def forget_default_disk(job: task.Job) -> None:
+    """Another host may limit disks to another size, or not at all."""
+    job.container.disk = 0
+    claims.forget_disk(job.uuid, job.node.host)
 
 
 def inventories(info: container_driver.HostInfo) -> dict[str, ledger.Inventory]:

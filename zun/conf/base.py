@@ -155,8 +155,8 @@ RESOURCE_OPTS: list[cfg.Opt] = [
         'default_disk',
         default=10,
         min=0,
-        help='GiB of disk of a container that asks for none, on engines that can limit it. '
-        '0 sets no limit.',
+        help='GiB of disk of a container that asks for none, on engines that can limit it; read by '
+        'the node. It is allocated like a size that was asked for. 0 sets no limit.',
     ),
     cfg.FloatOpt(
         'minimum_cpus',

@@ -109,7 +109,6 @@ UNREAD: list[Unread] = [
 
 #: (group, name of an option that is declared with all the others) -> why nothing reads it yet
 WAITING: dict[tuple[str, str], str] = {
-    ('DEFAULT', 'default_disk'): 'The disk of a container that asks for none is not limited.',
     ('DEFAULT', 'my_block_storage_ip'): _NO_CINDER,
     ('DEFAULT', 'rootwrap_config'): _NO_PORTS,
     ('cni_daemon', 'vif_active_timeout'): _NO_PORTS,

@@ -93,7 +93,7 @@ def memory(given: int | str | None, default: int | None) -> str | None:
 
 
 def disk(given: int | str | None) -> int:
-    """GiB; 0 stands for the default of the host."""
+    """GiB; 0 stands for ``default_disk`` of a host that can limit it."""
     return 0 if given is None else int(given)
 
 

@@ -102,6 +102,18 @@ def check(host: str, container_uuid: str, wanted: Amounts, room: Amounts) -> Non
         _check(session, host, container_uuid, wanted, room)
 
 
+def store_disk(container_uuid: str, disk: int, session: orm.Session) -> None:
+    """Note the GiB of disk that a container has; a step of :func:`admit`."""
+    rows.update(session, _CONTAINER, {'uuid': container_uuid}, {'disk': disk})
+
+
+@engine.retry
+def forget_disk(container_uuid: str, host: str) -> None:
+    """A container of this host has none any more."""
+    with engine.writer() as session:
+        rows.update(session, _CONTAINER, {'uuid': container_uuid, 'host': host}, {'disk': 0})
+
+
 def usage(host: str) -> Usage:
     """What the containers and capsules of a host hold; one query."""
     with engine.reader() as session:

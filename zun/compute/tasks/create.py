@@ -64,6 +64,8 @@ def admit(job: task.Job, generation: int | None,
     claim = task.Task(job, states.IMAGE_PULLING)
     claim.begin({states.CREATING})
     work = Create(job, claim, node_undo.Undo(job.uuid))
+    if not job.container.disk:
+        work.undo.push('size of the disk', resources.forget_default_disk, job)
     failpoints.hit('create.begun')
     try:
         resources.claim(job)

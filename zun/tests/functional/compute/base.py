@@ -72,7 +72,7 @@ class NodeTestCase(base.TestCase):
         self.useFixture(conffixture.ConfFixture(self.CONF)).transport_url = 'fake:/'
         state = self.useFixture(fixtures.TempDir()).path
         self.config(host=HOST, container_driver=self.driver, state_path=state,
-                    image_driver_list=['docker'])
+                    image_driver_list=['docker'], default_disk=0)
         self.config(group='volume', driver_list=['local'])
         self.config(group='network', driver='embedded')
         self.config(group='scheduler', ledger='local')

@@ -111,6 +111,35 @@ class CreateTest(base.NodeTestCase):
         self.assertEqual([('create', None, False)], self.actions(container))
         self.assertEqual([('compute__do_container_create', 'Error')], self.events(container))
 
+    def test_disk_of_one_that_asks_for_none(self):
+        self.config(default_disk=7)
+        containers = [self.created(disk=disk) for disk in (0, 3, None)]
+        self.assertEqual([7, 3, 7], [each.disk for each in containers])
+        self.assertEqual([7, 3, 7], [next(iter(self.held(each).values()))['DISK_GB']
+                                     for each in containers])
+        self.assertEqual(17, claims.usage(base.HOST).amounts.disk)
+
+    def test_disk_where_the_engine_cannot_limit_it(self):
+        self.config(default_disk=7)
+        self.node.offer = base.dataclasses.replace(self.node.offer, disk_quota=False)
+        container = self.created(disk=0)
+        self.assertEqual((states.RUNNING, 0), (container.status, container.disk))
+        self.assertNotIn('DISK_GB', next(iter(self.held(container).values())))
+
+    def test_disk_for_which_there_is_no_room(self):
+        self.config(default_disk=1000)
+        container = self.created(disk=0)
+        self.assertEqual((states.CREATING, None, 0),
+                         (container.status, container.host, container.disk))
+        self.assertIn('default_disk', container.status_reason)
+        self.assertEqual([(container.uuid, 1)], self.scheduler.asked)
+
+    def test_disk_is_that_of_the_next_host_after_a_failure(self):
+        self.config(default_disk=7)
+        self.engine.fail('create', DOWN)
+        container = self.created(disk=0)
+        self.assertEqual((None, 0), (container.host, container.disk))
+
     def test_engine_that_fails_is_left_to_another_host(self):
         self.engine.fail('create', DOWN)
         container = self.created()
