@@ -39,7 +39,8 @@ EMPTY = schema.Schema('no_parameters', open_=True)
 
 TIMEOUT = schema.Schema(
     'query_timeout',
-    Field('timeout', types.integer(0, '^[0-9]*$'), 'Seconds to end by itself.'))
+    Field('timeout', types.integer(0, '^[0-9]*$', maximum=3600),
+          'Seconds to end by itself; absent: as the image says, else 10.'))
 
 KILL = schema.Schema(
     'query_signal',

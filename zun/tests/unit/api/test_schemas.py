@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from zun.api import microversions
+from zun.api.schemas import actions
 from zun.api.schemas import capsules
 from zun.api.schemas import containers
 from zun.api.schemas import registries
@@ -51,6 +52,14 @@ class MessagesTest(base.TestCase):
         self.config(image_driver_list=['docker'])
         self.assertIsNotNone(message(containers.CREATE,
                                      {'image': 'busybox', 'image_driver': 'glance'}))
+
+
+class ActionsTest(base.TestCase):
+    def test_time_to_end(self):
+        for timeout in (0, '0', '', 3600, '3600'):
+            self.assertIsNone(message(actions.TIMEOUT, {'timeout': timeout}), timeout)
+        for timeout in (-1, 3601, '3601', '99999999999999999999'):
+            self.assertIsNotNone(message(actions.TIMEOUT, {'timeout': timeout}), timeout)
 
 
 class VersionsTest(base.TestCase):
