@@ -104,7 +104,7 @@ ACTIONS: dict[str, Action] = {action.name: action for action in (
     _action('stats', RUNNING, waits=True),
     _action('add_security_group', *_SETTLED, task_state=SG_ADDING, recorded=True),
     _action('remove_security_group', *_SETTLED, task_state=SG_REMOVING, recorded=True),
-    _action('resize_container', *_SETTLED, task_state=CONTAINER_UPDATING),
+    _action('resize_container', *_SETTLED, task_state=CONTAINER_UPDATING, recorded=True),
     _action('network_attach', *_SETTLED, task_state=NETWORK_ATTACHING, recorded=True),
     _action('network_detach', *_SETTLED, task_state=NETWORK_DETACHING, recorded=True),
 )}

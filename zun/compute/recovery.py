@@ -185,7 +185,7 @@ def _resume(node: compute_node.Node, uuid: str) -> None:
     row = facts(job.container, job.request)
     if not row.any:
         return
-    lost = journal.lost(uuid, row.operation_id, operations.OPERATIONS)
+    lost = journal.lost(uuid, row.operation_id, [*operations.OPERATIONS, 'update'])
     try:
         seen = _look(job)
         if row.task_state == states.CONTAINER_UPDATING:

@@ -37,6 +37,7 @@ def update(job: task.Job, patch: dict[str, ty.Any]) -> None:
 
     :raises InvalidStateException: another operation is under way, or the status forbids it
     :raises ResourcesUnavailable: the host has no room for the difference
+    :raises Conflict: as in :func:`change`
     """
     container = job.container
     states.check('update', job.uuid, container.status)
@@ -47,19 +48,21 @@ def update(job: task.Job, patch: dict[str, ty.Any]) -> None:
         change(job, patch)
         return
     # Whoever finds the mark after a crash brings the limits back to the row's.
-    _mark(job, None, states.CONTAINER_UPDATING)
+    claim = task.Task(job, states.CONTAINER_UPDATING, event=False)
+    try:
+        claim.begin(None)
+    except task.Refused as refused:
+        raise exception.Conflict(str(refused)) from refused
+    objects.ContainerAction.start(job.context, job.uuid, 'update')
     failpoints.hit('update.begun')
     try:
         change(job, patch)
-    finally:
-        with contextlib.suppress(exception.Conflict, exception.ContainerNotFound):
+    except Exception as error:
+        with contextlib.suppress(exception.ContainerNotFound):
             container.refresh()
-            _mark(job, states.CONTAINER_UPDATING, None)
-
-
-def _mark(job: task.Job, before: str | None, task_state: str | None) -> None:
-    job.container.task_state = task_state
-    job.container.save(job.context, expected={'host': job.node.host, 'task_state': before})
+            claim.finish(error)
+        raise
+    claim.finish()
 
 
 def settle(job: task.Job) -> None:

@@ -208,7 +208,8 @@ class UpdateTest(_Containers):
         self.assertEqual('512', answer.memory)
         self.assertEqual([('resize_container', (world.HOST, container.uuid),
                            {'patch': {'memory': '1024', 'name': 'x1'}})], self.nodes.sent)
-        self.assertEqual(['create'], [a for a, _ in self.actions(container.uuid)])
+        self.assertEqual(['create', 'resize_container'],
+                         [a for a, _ in self.actions(container.uuid)])
         self.assertEqual(('resize_container', {'patch': {'memory': '1024', 'name': 'x1'}}),
                          (self.request(container.uuid).operation,
                           self.request(container.uuid).operation_args))
