@@ -456,6 +456,13 @@ class EngineUnavailable(DockerError):
     template = 'The container engine does not answer: %(error_msg)s.'
 
 
+class DiskFull(EngineUnavailable):
+    """What the engine writes has no room: its own disk, or that of a container, is full."""
+
+    template = 'A disk of the container engine is full: %(error_msg)s.'
+    code = 503
+
+
 class EngineGone(Conflict):
     """The engine is well and knows no such container."""
 

@@ -69,6 +69,7 @@ class Node:
     :ivar offer: once that is known
     :ivar resume: takes a container's open operation up again
     :ivar changed: tells that usage has changed
+    :ivar full_since: monotonic time at which the engine's disk was last full; None: never
     :ivar pinned: CPUs that shared containers were kept off last
     :ivar away: how many operations of a container uuid wait for their image
     :ivar attempts: container uuid -> how often its open operation has failed
@@ -100,6 +101,7 @@ class Node:
     parcels: node_parcels.Parcels = dataclasses.field(default_factory=node_parcels.Parcels)
     store: glance_store.Store = dataclasses.field(default_factory=glance_store.Store)
     usage: image_usage.Usage = dataclasses.field(default_factory=image_usage.Usage)
+    full_since: float | None = None
     pinned: frozenset[int] = frozenset()
     lock: threading.Lock = dataclasses.field(default_factory=threading.Lock)
     away: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)

@@ -9,6 +9,7 @@ import contextlib
 import functools
 import math
 import pathlib
+import time
 
 from oslo_log import log as logging
 
@@ -35,6 +36,8 @@ _MEMINFO = pathlib.Path('/proc/meminfo')
 _MIB_PER_GIB = 1024
 #: Seconds in which further changes join the report that one has caused.
 GATHER = 10.0
+#: Seconds for which a host whose disk was full takes no containers.
+_FULL_FOR = 300.0
 #: What changes all the time is written along with the rest.
 _VOLATILE = frozenset({'mem_available', 'numa_topology'})
 
@@ -50,6 +53,9 @@ def claim(job: task.Job) -> None:
         raise exception.ResourcesUnavailable(reason='the host has not looked at its resources')
     if container.disk and not node.offer.disk_quota:
         raise exception.ResourcesUnavailable(reason='the host cannot limit the size of a disk')
+    if full(node):
+        raise exception.ResourcesUnavailable(reason='the host has no room: the disk of its '
+                                                    'engine is full')
     further: list[claims.Step] = []
     if _takes_default_disk(job, node.offer):
         further.append(_limit_disk(job))
@@ -63,6 +69,18 @@ def claim(job: task.Job) -> None:
     claims.admit(node.host, job.uuid, job.request.generation, wanted, room, further)
     if dedicated:
         pinning.confine(node)
+
+
+def note_failure(node: compute_node.Node, error: Exception) -> None:
+    """A disk that is full keeps further containers away, until somebody may have made room."""
+    if isinstance(error, exception.DiskFull):
+        LOG.error('%s No container is taken for %d s.', error.message, _FULL_FOR)
+        node.full_since = time.monotonic()
+
+
+def full(node: compute_node.Node) -> bool:
+    """Whether the disk of the engine was full just now."""
+    return node.full_since is not None and time.monotonic() - node.full_since < _FULL_FOR
 
 
 def _takes_default_disk(job: task.Job, offer: compute_node.Offer) -> bool:
@@ -208,7 +226,8 @@ class Tracker:
             return objects.ComputeNode(self._context, hostname=self._node.host)
 
     def _report(self, provider: str, offered: dict[str, ledger.Inventory]) -> None:
-        traits = [ledger.DISABLED_TRAIT] if heartbeat.closed(self._node.host) else []
+        closed = full(self._node) or heartbeat.closed(self._node.host)
+        traits = [ledger.DISABLED_TRAIT] if closed else []
         try:
             self._node.ledger.report(provider, offered, traits)
         except exception.ResourceProviderNotFound:

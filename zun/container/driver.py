@@ -9,6 +9,7 @@ They keep no state: everything is findable by the container's uuid. Errors are r
 * Invalid: a parameter is refused
 * NotFound: a path or image inside the call is missing
 * EngineUnavailable: unreachable, hanging or 5xx; the result of the call is unknown
+* DiskFull: one of these, where a disk of the engine is full
 """
 
 import abc

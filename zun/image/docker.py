@@ -142,7 +142,7 @@ def _pull(engine: container_driver.ContainerDriver, pull: _Pull,
     """Pull, and try again while the registry is too busy.
 
     :raises Conflict: nobody waits for it any more
-    :raises ImageNotFound, DockerError: with the image's name
+    :raises ImageNotFound, DiskFull, DockerError: with the image's name
     :raises EngineUnavailable: it is the engine that does not answer
     """
     deadline = time.monotonic() + CONF.docker.pull_timeout
@@ -179,6 +179,8 @@ def _explained(error: exception.ZunException, kind: Trouble, text: str,
     if isinstance(error, exception.ImageNotFound):
         reason = f': {kind.value}' if kind is Trouble.REFUSED else ''
         return exception.ImageNotFound(f'Image {pull} could not be found{reason}.')
+    if kind is Trouble.FULL:
+        return exception.DiskFull(error_msg=f'pull of {pull}: {text}')
     return exception.DockerError(error_msg=f'pull of {pull}: {kind.value} ({text})')
 
 

@@ -151,6 +151,7 @@ def host_is_to_blame(error: Exception) -> bool:
 def give_up(work: Create, error: Exception) -> None:
     """Take everything back, then let another host try, or tell the user."""
     job = work.job
+    resources.note_failure(job.node, error)
     left = work.undo.run()
     failpoints.hit('create.undone')
     if left:

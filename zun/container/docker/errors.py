@@ -16,6 +16,7 @@ _NAME_IN_USE = re.compile(r'container name "/?[^"]+" is already in use')
 _BLOCK_IN_USE = re.compile(r'Pool overlaps with other one|networks have overlapping IPv')
 _IN_REMOVAL = re.compile(
     r'removal of container \S+ is already in progress|is marked for removal', re.IGNORECASE)
+_NO_SPACE = re.compile(r'no space left on device', re.IGNORECASE)
 _LIMIT_BELOW_USE = re.compile(r'unable to set memory limit to|memory\.\S+: device or resource busy')
 
 #: Texts that say more than the status they come with, which is mostly 500.
@@ -29,6 +30,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], type[exception.ZunException]], ...] = tupl
         (r'^extraction point is not a directory$', exception.Invalid),
         (r'^Error processing tar file.*(invalid tar header|unexpected EOF)$', exception.Invalid),
         (r'is outside of ', exception.Invalid),
+        (r'disk quota exceeded$', exception.Conflict),  # the container's own disk
         (r"^ps: |^Couldn't find PID field in ps output$", exception.Invalid),
         (r'^--storage-opt is (supported only|not supported)', exception.Invalid),
         (r'the minimum allowed cpu-shares is', exception.Invalid),
@@ -99,6 +101,8 @@ def translate(refusal: Refusal, name: str = '', uuid: str = '') -> exception.Zun
     for shape, kind in _SHAPES:
         if shape.search(text):
             return kind(text)
+    if refusal.status >= 500 and _NO_SPACE.search(text):
+        return exception.DiskFull(error_msg=text)
     if refusal.status in _BY_STATUS:
         return _BY_STATUS[refusal.status](text)
     return exception.EngineUnavailable(f'The container engine failed: {text}')

@@ -8,10 +8,12 @@ from zun.common import exception
 from zun.common import states
 from zun.compute import operations
 from zun.compute import recovery
+from zun.compute import resources
 from zun.compute import sweep
 from zun.container import driver as container_driver
 from zun.db import claims
 from zun.db import engine as db_engine
+from zun.placement import ledger
 from zun.tests.functional import engine as real
 from zun.tests.functional.compute import base
 
@@ -139,6 +141,22 @@ class CreateTest(base.NodeTestCase):
         self.engine.fail('create', DOWN)
         container = self.created(disk=0)
         self.assertEqual((None, 0), (container.host, container.disk))
+
+    def test_full_disk_keeps_containers_away_for_a_while(self):
+        self.engine.fail('create', exception.DiskFull(error_msg='no space left on device'))
+        container = self.created()
+        self.assertEqual((states.CREATING, None), (container.status, container.host))
+        self.assertIn('disk of the container engine is full', container.status_reason)
+        self.tracker.refresh()
+        free = {'resources': {'VCPU': 1}, 'forbidden': [ledger.DISABLED_TRAIT]}
+        self.assertEqual([], self.node.ledger.candidates(**free))
+        second = self.created()
+        self.assertEqual((None, {}), (second.host, self.engine.list()))
+        self.assertIn('the disk of its engine is full', second.status_reason)
+        self.useFixture(base.Quick(resources, '_FULL_FOR', 0.0))
+        self.tracker.refresh()
+        self.assertEqual(1, len(self.node.ledger.candidates(**free)))
+        self.assertEqual(states.RUNNING, self.created().status)
 
     def test_engine_that_fails_is_left_to_another_host(self):
         self.engine.fail('create', DOWN)

@@ -176,6 +176,13 @@ class TroubleTest(DriverTestCase):
         for text, kind in cases.items():
             self.assertIs(kind, docker.trouble(text), text)
 
+    def test_full_disk(self):
+        engine = Engine(exception.DockerError(
+            error_msg='pull of a:latest: write /var/lib: no space left on device'))
+        error = self.assertRaises(exception.DiskFull, self.fetch, engine, 'a')
+        self.assertEqual('A disk of the container engine is full: pull of a:latest: '
+                         'write /var/lib: no space left on device.', error.message)
+
     def _limited(self):
         return exception.DockerError(error_msg='pull of a:latest: toomanyrequests: slow down')
 
