@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the agent does by itself when a container ended, vanished or fell ill.
 
-``auto_remove`` deletes what has ended; ``auto_heal`` makes what vanished anew and restarts what is
-unhealthy; what ran before the engine went away, and should run, is started.
+``auto_remove`` deletes what has ended or cannot start; ``auto_heal`` makes what vanished anew and
+restarts what is unhealthy; what ran before the engine went away, and should run, is started.
 """
 
 import collections.abc
@@ -122,7 +122,7 @@ def consequences(node: compute_node.Node, container: 'objects.Container', before
     :param before: its status before this look
     """
     policy = (container.restart_policy or {}).get('Name')
-    if container.auto_remove and container.status in _ENDED:
+    if container.auto_remove and _is_over(container):
         _record(node, container, 'delete', {'force': False, 'stop': False}, 'remove',
                 status=states.DELETING)
     elif container.auto_heal and container.health == UNHEALTHY:
@@ -136,6 +136,12 @@ def consequences(node: compute_node.Node, container: 'objects.Container', before
           and (policy in _RESTARTED or CONF.compute.resume_container_state)):
         LOG.info('Container %s ran before the engine went away: it is started', container.uuid)
         _record(node, container, 'start', {}, 'recover')
+
+
+def _is_over(container: 'objects.Container') -> bool:
+    """Whether it has ended, or is in Error as it could not be started."""
+    return container.status in _ENDED or (
+        container.status == states.ERROR and container.exit_code is not None)
 
 
 def _stopped_by_its_user(container: 'objects.Container') -> bool:

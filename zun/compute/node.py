@@ -68,6 +68,7 @@ class Node:
     :ivar provider: of the host in the ledger, once that is known
     :ivar offer: once that is known
     :ivar resume: takes a container's open operation up again
+    :ivar look: has a container's row follow the engine, with what comes of it
     :ivar changed: tells that usage has changed
     :ivar full_since: monotonic time at which the engine's disk was last full; None: never
     :ivar pinned: CPUs that shared containers were kept off last
@@ -95,6 +96,7 @@ class Node:
     provider: str | None = None
     offer: Offer | None = None
     resume: collections.abc.Callable[[str], None] = lambda uuid: None
+    look: collections.abc.Callable[[str], None] = lambda uuid: None
     changed: collections.abc.Callable[[], None] = lambda: None
     flights: image_flights.Flights = dataclasses.field(
         default_factory=image_flights.Flights)

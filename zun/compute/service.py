@@ -81,6 +81,7 @@ class ComputeService(service.ServiceBase):
         node = self._build(self._scheduler or rpc_scheduler.Client(), self._host)
         self.node = node
         node.resume = functools.partial(recovery.resume, node)
+        node.look = functools.partial(sync.observe, node)
         node.timer.start()
         if streams.configured():
             self._console = stream_server.Endpoint(node.host, node.engine.streams())

@@ -94,6 +94,8 @@ def _assemble(work: Create, image: str | None, error: Exception | None) -> None:
     failed = _start(job) if job.request.run else None
     if not work.claim.finish(failed):
         abandon(job)
+    elif failed:
+        job.node.look(job.uuid)  # no event tells of a failed start
     failpoints.hit('create.saved')
     job.node.changed()
 

@@ -24,6 +24,8 @@ def _perform(job: task.Job, call: collections.abc.Callable[[], container_driver.
         failpoints.hit(f'{job.name}.done')
         check_started(observed)
         observation.apply(job.container, observed)
+    if job.container.status == states.ERROR:
+        job.node.look(job.uuid)  # no event tells of a failed start
 
 
 def _told(job: task.Job, call: collections.abc.Callable[[], container_driver.Observed],

@@ -98,6 +98,7 @@ class NodeTestCase(base.TestCase):
         """A node as after a start of the agent; a former one gets no more work."""
         node = compute_node.build(self.scheduler)
         node.resume = functools.partial(recovery.resume, node)
+        node.look = functools.partial(sync.observe, node)
         node.timer.start()
         self.addCleanup(node.lifecycle.shutdown, 5)
         self.addCleanup(node.pulls.shutdown, 5)

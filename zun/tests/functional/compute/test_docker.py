@@ -77,6 +77,23 @@ class DockerTest(base.NodeTestCase):
         self.assertIsNone(self.docker.inspect(container))
         self.assertEqual({}, self.held(container))
 
+    def test_auto_remove_of_what_cannot_be_started(self):
+        container = self.placed(command=['/no/such/program'], auto_remove=True)
+        operations.submit(self.node, self.context, container.uuid, 'create', generation=0)
+        real.wait_for('the delete', lambda: self.row(container) is None)
+        self.assertIsNone(self.docker.inspect(container))
+        self.assertEqual({}, self.held(container))
+        container = self.created(run=False, command=['/no/such/program'], auto_remove=True)
+        self.run_operation(container, 'start')
+        real.wait_for('the delete', lambda: self.row(container) is None)
+
+    def test_auto_remove_leaves_what_was_never_made(self):
+        container = self.created(image='zun-test/absent:1', image_pull_policy='never',
+                                 auto_remove=True)
+        self.assertEqual(states.ERROR, container.status)
+        self.assertIn('zun-test/absent:1', container.status_reason)
+        self.assert_closed(container)
+
     def test_command_that_does_not_exist(self):
         container = self.created(command=['/no/such/program'])
         self.assertEqual((states.ERROR, base.HOST), (container.status, container.host))

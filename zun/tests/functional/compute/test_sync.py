@@ -132,6 +132,16 @@ class ObserveTest(base.NodeTestCase):
         self.assertEqual(states.RUNNING, self.observe(container).status)
         self.assertEqual({}, self.node.missing)
 
+    def test_auto_remove_of_what_could_not_be_started(self):
+        """As after a crash of the agent between the two."""
+        container = self.created(auto_remove=True)
+        row = self.row(container)
+        self.engine.exit(container.uuid, 127)
+        row.status, row.exit_code = states.ERROR, 127
+        row.save(self.admin)
+        sync.reconcile(self.node, after_gap=True)
+        real.wait_for('the delete', lambda: self.row(container) is None, 5)
+
     def test_vanished_auto_remove_is_deleted(self):
         self.useFixture(base.Quick(heal, '_SECOND_LOOK', 0.0))
         container = self.created(auto_remove=True)
