@@ -23,6 +23,7 @@ import requests.adapters
 
 from zun.common import exception
 import zun.conf
+from zun.container.docker import disk
 from zun.container.docker import errors
 from zun.container.docker import host
 from zun.container.docker import versions
@@ -128,7 +129,9 @@ class Client:
     def limits(self) -> host.Limits:
         """What bounds a container on this host: asked once, and again after a broken connection."""
         if self._limits is None:
-            self._limits = host.limits(self.request('GET', '/info').json())
+            info = self.request('GET', '/info').json()
+            quota = disk.is_possible(info) and disk.is_accepted(self)
+            self._limits = host.limits(info, quota)
         return self._limits
 
     def path(self, path: str) -> str:

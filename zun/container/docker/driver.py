@@ -62,7 +62,8 @@ class DockerDriver(driver.ContainerDriver, capsule.CapsuleDriver):
 
     def host_info(self) -> driver.HostInfo:
         with errors.translated():
-            return host.describe(self._engine.request('GET', '/info').json())
+            return host.describe(self._engine.request('GET', '/info').json(),
+                                 self._engine.limits().disk_quota)
 
     # Life ---------------------------------------------------------------------------------------
 

@@ -65,6 +65,11 @@ class Refusal(Exception):
         return self.status in (403, 409) and bool(_BLOCK_IN_USE.search(self.message))
 
     @property
+    def no_space(self) -> bool:
+        """A disk is full."""
+        return self.status >= 500 and bool(_NO_SPACE.search(self.message))
+
+    @property
     def in_removal(self) -> bool:
         """Somebody else is removing the container."""
         return self.status == 409 and bool(_IN_REMOVAL.search(self.message))
@@ -101,7 +106,7 @@ def translate(refusal: Refusal, name: str = '', uuid: str = '') -> exception.Zun
     for shape, kind in _SHAPES:
         if shape.search(text):
             return kind(text)
-    if refusal.status >= 500 and _NO_SPACE.search(text):
+    if refusal.no_space:
         return exception.DiskFull(error_msg=text)
     if refusal.status in _BY_STATUS:
         return _BY_STATUS[refusal.status](text)

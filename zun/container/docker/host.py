@@ -8,8 +8,6 @@ import typing as ty
 from zun.common import units
 from zun.container import driver
 
-#: Storage drivers that limit the size of a container whatever they lie on.
-_QUOTA_DRIVERS = frozenset({'btrfs', 'devicemapper', 'windowsfilter', 'zfs'})
 #: Runtimes registered by Zun to hand over a network namespace; users see the one behind.
 RUNTIME_PREFIX = 'zun-'
 
@@ -23,12 +21,12 @@ class Limits:
     cgroup2: bool
 
 
-def limits(info: dict[str, ty.Any]) -> Limits:
-    return Limits(cpus=info.get('NCPU', 0), disk_quota=quota_supported(info, _mounts()),
+def limits(info: dict[str, ty.Any], disk_quota: bool) -> Limits:
+    return Limits(cpus=info.get('NCPU', 0), disk_quota=disk_quota,
                   cgroup2=info.get('CgroupVersion') == '2')
 
 
-def describe(info: dict[str, ty.Any]) -> driver.HostInfo:
+def describe(info: dict[str, ty.Any], disk_quota: bool) -> driver.HostInfo:
     """``info`` in our terms, with the size of the disk that holds the engine's data."""
     return driver.HostInfo(
         name=info.get('Name', ''), cpus=info['NCPU'],
@@ -39,49 +37,13 @@ def describe(info: dict[str, ty.Any]) -> driver.HostInfo:
         kernel_version=info['KernelVersion'], labels=_labels(info.get('Labels')),
         runtimes=tuple(name for name in info.get('Runtimes') or ('runc',)
                        if not name.startswith(RUNTIME_PREFIX)),
-        disk_quota_supported=quota_supported(info, _mounts()))
+        disk_quota_supported=disk_quota)
 
 
 def _labels(pairs: list[str] | None) -> dict[str, str]:
     """Split once: a value may hold ``=``, a label may have none."""
     parted = (pair.partition('=') for pair in pairs or ())
     return {key: value for key, _, value in parted}
-
-
-def quota_supported(info: dict[str, ty.Any], mounts: str) -> bool:
-    """Whether the engine can limit the disk of a container.
-
-    overlay2 can on XFS mounted with project quotas. Snapshotters of containerd take a size and
-    ignore it, whatever their name.
-
-    :param mounts: text of /proc/self/mounts
-    """
-    status = dict(info.get('DriverStatus') or ())
-    if 'snapshotter' in status.get('driver-type', ''):
-        return False
-    if info.get('Driver') in _QUOTA_DRIVERS:
-        return True
-    if info.get('Driver') != 'overlay2' or status.get('Backing Filesystem') != 'xfs':
-        return False
-    root = info.get('DockerRootDir', '/')
-    around = [line.split() for line in mounts.splitlines()]
-    around = [fields for fields in around if _is_below(root, fields[1])]
-    if not around:
-        return False
-    nearest = max(around, key=lambda fields: len(fields[1]))
-    return not {'pquota', 'prjquota'}.isdisjoint(nearest[3].split(','))
-
-
-def _is_below(path: str, directory: str) -> bool:
-    return f'{path}/'.startswith(directory.rstrip('/') + '/')
-
-
-def _mounts() -> str:
-    try:
-        with open('/proc/self/mounts') as table:
-            return table.read()
-    except OSError:
-        return ''
 
 
 def disk_use(info: dict[str, ty.Any]) -> float | None:

@@ -46,6 +46,8 @@ class DiskTest(base.DriverTestCase):
 
     def test_the_process_meets_its_limit(self):
         self.assertTrue(self.driver.host_info().disk_quota_supported)
+        names = [name for item in self.engine.api.containers(all=True) for name in item['Names']]
+        self.assertEqual([], names)
         limited, free = self.create(disk=1), self.create(disk=0)
         for container, size, fits in ((limited, '700M', True), (limited, '1100M', False),
                                       (free, '1100M', True)):

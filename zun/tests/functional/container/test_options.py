@@ -4,6 +4,7 @@
 from zun.common import exception
 from zun.common import states
 from zun.container import driver
+from zun.container.docker import disk
 from zun.container.docker import host
 from zun.tests.functional import engine
 from zun.tests.functional.container import base
@@ -119,6 +120,16 @@ class TestOptions(base.DriverTestCase):
         else:
             error = self.assertRaises(exception.Invalid, self.create, disk=2)
             self.assertEqual('Your host does not support disk quota feature.', error.message)
+
+    def test_try_of_a_disk_leaves_nothing(self):
+        before = self._held()
+        self.assertEqual(self.driver.host_info().disk_quota_supported,
+                         disk.is_accepted(self.driver._engine))
+        self.assertEqual(before, self._held())
+
+    def _held(self):
+        images = {image['Id'] for image in self.engine.api.images(all=True)}
+        return images, self.engine.api.containers(all=True, filters={'name': 'zun-disk-probe'})
 
     def test_engine_refuses_a_disk_that_it_cannot_limit(self):
         if self.driver.host_info().disk_quota_supported:

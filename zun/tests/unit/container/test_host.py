@@ -1,16 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 import dataclasses
 import json
+import types
 
+from zun.container.docker import disk
+from zun.container.docker import errors
 from zun.container.docker import host
 from zun.tests import base
 from zun.tests import vectors
 
-MOUNTS = """/dev/vda / ext4 rw 0 0
-/dev/vdb /var/lib xfs rw,noquota 0 0
-/dev/vdc /var/lib/docker xfs rw,relatime,{option} 0 0
-/dev/vdd /var/lib/dockers xfs rw,noquota 0 0
-"""
+
+class Engine:
+    """Answers the create of a container with an error."""
+
+    def __init__(self, status, message):
+        self.refusal = errors.Refusal(status, message)
+        self.removed = []
+
+    def request(self, method, path, **kwargs):
+        if path == '/images/create':
+            return types.SimpleNamespace(text='{"status":"sha256:abc"}\n')
+        raise self.refusal
+
+    def remove(self, path):
+        self.removed.append(path)
 
 
 class TestDescribe(base.TestCase):
@@ -19,7 +32,7 @@ class TestDescribe(base.TestCase):
         argued = {'["a=b", "c=d=e"]': {'a': 'b', 'c': 'd=e'}, '["bad"]': {'bad': ''}}
         for vector in vectors.recorded('docker_host_info'):
             info = vector['args']['info']
-            found = dataclasses.asdict(host.describe(info))
+            found = dataclasses.asdict(host.describe(info, False))
             expected = vector.get('result') or {'cpus': 4, 'runtimes': ['runc', 'kata']}
             expected = {**expected, 'labels': argued.get(json.dumps(info['Labels']), {})}
             expected.pop('docker_root_dir', None)
@@ -29,46 +42,49 @@ class TestDescribe(base.TestCase):
     def test_runtimes_of_ours_are_not_shown(self):
         info = {**vectors.recorded('docker_host_info')[0]['args']['info'],
                 'Runtimes': {'runc': {}, 'zun-runc': {}}, 'MemTotal': 5 << 20}
-        found = host.describe(info)
+        found = host.describe(info, False)
         self.assertEqual((('runc',), 5), (found.runtimes, found.memory))
 
 
 class TestLimits(base.TestCase):
     def test_limits(self):
-        self.assertEqual(host.Limits(cpus=2, disk_quota=False, cgroup2=True),
-                         host.limits({'NCPU': 2, 'CgroupVersion': '2', 'Driver': 'overlay2'}))
-        self.assertFalse(host.limits({'NCPU': 2, 'CgroupVersion': '1'}).cgroup2)
+        self.assertEqual(host.Limits(cpus=2, disk_quota=True, cgroup2=True),
+                         host.limits({'NCPU': 2, 'CgroupVersion': '2'}, True))
+        self.assertFalse(host.limits({'NCPU': 2, 'CgroupVersion': '1'}, True).cgroup2)
 
 
-class TestQuota(base.TestCase):
-    def supported(self, driver, backing='xfs', option='prjquota', root='/var/lib/docker'):
-        return host.quota_supported(
-            {'Driver': driver, 'DriverStatus': [['Backing Filesystem', backing], ['x', 'y']],
-             'DockerRootDir': root}, MOUNTS.format(option=option))
+class TestDisk(base.TestCase):
+    def possible(self, driver, *status):
+        return disk.is_possible({'Driver': driver, 'DriverStatus': [*status, ['x', 'y']]})
 
     def test_drivers(self):
-        for driver, expected in (('btrfs', True), ('zfs', True), ('windowsfilter', True),
-                                 ('devicemapper', True), ('overlay2', True), ('vfs', False),
-                                 ('overlayfs', False), ('overlay', False)):
-            self.assertEqual(expected, self.supported(driver), driver)
+        for driver, on_xfs, elsewhere in (
+                ('btrfs', True, True), ('zfs', True, True), ('windowsfilter', True, True),
+                ('devicemapper', True, True), ('overlay2', True, False), ('vfs', True, False)):
+            self.assertEqual(
+                (on_xfs, elsewhere),
+                tuple(self.possible(driver, ['Backing Filesystem', kind])
+                      for kind in ('xfs', 'extfs')), driver)
+        self.assertFalse(disk.is_possible({}))
 
     def test_snapshotters_of_containerd_take_a_size_and_ignore_it(self):
         for driver in ('btrfs', 'zfs', 'overlay2', 'overlayfs'):
-            self.assertFalse(host.quota_supported(
-                {'Driver': driver, 'DockerRootDir': '/var/lib/docker', 'DriverStatus': [
-                    ['driver-type', 'io.containerd.snapshotter.v1'],
-                    ['Backing Filesystem', 'xfs']]}, MOUNTS.format(option='prjquota')), driver)
+            self.assertFalse(self.possible(
+                driver, ['driver-type', 'io.containerd.snapshotter.v1'],
+                ['Backing Filesystem', 'xfs']), driver)
 
-    def test_overlay2_needs_project_quotas_where_its_data_lies(self):
-        for values, expected in (
-                ({'option': 'pquota'}, True), ({'option': 'noquota'}, False),
-                ({'backing': 'extfs'}, False), ({'root': '/var/lib/docker/sub'}, True),
-                ({'root': '/var/lib/other'}, False), ({'root': '/var/lib/dockers'}, False),
-                ({'root': '/srv'}, False)):
-            self.assertEqual(expected, self.supported('overlay2', **values), values)
+    def test_refusals(self):
+        for status, message, expected in (
+                (500, "--storage-opt is supported only for overlay over xfs with 'pquota' mount "
+                      'option', False),
+                (409, 'Conflict. The container name "/zun-disk-probe-x" is already in use by '
+                      'container "y"', True)):
+            engine = Engine(status, message)
+            self.assertEqual(expected, disk.is_accepted(engine), message)
+            self.assertEqual([f'/containers/zun-disk-probe-{self.CONF.host}?force=1',
+                              '/images/sha256:abc'], engine.removed)
 
-    def test_disk_of_another_machine(self):
-        self.assertFalse(host.quota_supported(
-            {'Driver': 'overlay2', 'DriverStatus': [['Backing Filesystem', 'xfs']],
-             'DockerRootDir': '/var/lib/docker'}, ''))
-        self.assertFalse(host.quota_supported({}, ''))
+    def test_full_disk_says_nothing(self):
+        engine = Engine(500, 'mkdir /var/lib/docker/x: no space left on device')
+        self.assertRaises(errors.Refusal, disk.is_accepted, engine)
+        self.assertEqual(2, len(engine.removed))
