@@ -98,7 +98,8 @@ CONTAINER_OPTS: list[cfg.Opt] = [
             ('quota', 'a hard limit, and a weight against neighbours'),
             ('shares', 'a weight only: idle CPUs may be used by anybody'),
         ],
-        help='How the vCPUs of a container limit it.',
+        help='How the vCPUs of a container limit it, from its create or the next change of its '
+        'cpu on.',
     ),
     cfg.StrOpt(
         'default_image_pull_policy',

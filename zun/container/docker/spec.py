@@ -80,9 +80,10 @@ def endpoint(attachment: network_driver.Attachment, api: str) -> Parameters:
 def update(cpu: float, memory: int, limits: host.Limits) -> Parameters:
     """Body of an update: cpu in vCPU, memory in MiB; 0 leaves a limit as it is."""
     body = {**_memory(memory), **_shares(cpu)}
-    if cpu and CONF.compute.cpu_limit_mode == 'quota':
-        # all of the host's CPUs, as leaving it out would keep the old limit
-        body['NanoCpus'] = round(min(cpu, limits.cpus) * _VCPU)
+    if cpu:
+        # all of the host's CPUs for none, as leaving it out would keep the old limit
+        most = cpu if CONF.compute.cpu_limit_mode == 'quota' else limits.cpus
+        body['NanoCpus'] = round(min(most, limits.cpus) * _VCPU)
     return body
 
 

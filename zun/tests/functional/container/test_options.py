@@ -229,6 +229,12 @@ class TestUpdate(base.DriverTestCase):
         self.driver.update(container, cpus + 4.0, 0)
         self.assertEqual((64, -1, cpus * 10**9, (cpus + 4) * 1024), self._limits(container))
 
+    def test_without_a_hard_limit_any_more(self):
+        container, cpus = self.run_container(cpu=0.5), self.driver.host_info().cpus
+        self.config(group='compute', cpu_limit_mode='shares')
+        self.driver.update(container, 0.25, 0)
+        self.assertEqual((64, -1, cpus * 10**9, 256), self._limits(container))
+
     def _using_memory(self):
         container = self.run_container(
             command=['sh', '-c',

@@ -216,7 +216,7 @@ class TestCpuAndMemory(SpecTestCase):
         for mode, cpu, nano, shares in (
                 ('quota', 0.5, 5 * 10**8, 512), ('quota', 4.0, 4 * 10**9, 4096),
                 ('quota', 16.0, 4 * 10**9, 16384), ('quota', 0.0, None, None),
-                ('shares', 0.5, None, 512)):
+                ('shares', 0.5, 4 * 10**9, 512), ('shares', 0.0, None, None)):
             self.config(group='compute', cpu_limit_mode=mode)
             self.assertEqual((None, None, nano, shares),
                              self.limits(spec.update(cpu, 0, LIMITS)), (mode, cpu))
