@@ -89,7 +89,9 @@ OPTS: list[cfg.Opt] = [
         'optimistic',
         default=False,
         help="Choose from Zun's own records and claim at once, without asking Placement for "
-        'candidates. After three refusals Placement is asked.',
+        'candidates. Placement is asked after max_attempts refusals, where the records show no '
+        'room, with host_weight_policy `pack`, and while hosts have a part of their resources from '
+        'other providers, such as shared disk.',
     ),
     cfg.IntOpt(
         'optimistic_above',

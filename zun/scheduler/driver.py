@@ -23,10 +23,12 @@ class Choice:
     """
     :ivar hosts: best first; one without candidates needs no claim
     :ivar trail: how many hosts each step left, for the log and for administrators
+    :ivar guessed: the ledger was not asked; what it refuses it may still offer in another way
     """
 
     hosts: list[host_state.HostState]
     trail: list[str]
+    guessed: bool = False
 
 
 class SchedulerDriver(abc.ABC):

@@ -12,6 +12,7 @@ import zun.conf
 from zun.placement import ledger as placement_ledger
 from zun.scheduler import driver
 from zun.scheduler import filters
+from zun.scheduler import guess
 from zun.scheduler import host_state
 from zun.scheduler import request
 from zun.scheduler import weighers
@@ -37,21 +38,26 @@ class FilterScheduler(driver.SchedulerDriver):
                                      CONF.scheduler.enabled_filters)
         self._hosts = 0
         self._counted_at = -_COUNTED_FOR
+        #: Whether hosts have all they have themselves, as far as the ledger was asked.
+        self._flat = True
 
     def choose(self, context: Context, wanted: request.Request,
                refused: Collection[str] = (), repeated: bool = False) -> driver.Choice:
         wanted = _with_companions(context, wanted)
         search = _Search(wanted, refused, filters.needed(wanted, self._filters))
-        if not repeated and not wanted.main.required and self._optimistic():
-            hosts = search.passing([_untold(host, wanted) for host in host_state.read(
-                wanted.requested_host or None, draw=_BATCH if _spreading() else None)])
+        if not (repeated or wanted.main.required) and self._optimistic():
+            guesses = [guess.candidate_of(host, wanted) for host in host_state.read(
+                wanted.requested_host or None, draw=_BATCH)]
+            hosts = search.passing([host for host in guesses if guess.may_take(host, wanted)])
             if hosts:
-                return driver.Choice(weighers.ordered(hosts, wanted), search.trail)
+                return driver.Choice(weighers.ordered(hosts, wanted), search.trail, guessed=True)
         return self._of_candidates(wanted, search)
 
     def _optimistic(self) -> bool:
         """Whether to claim without asking for candidates (spec placement.md §7)."""
         options = CONF.scheduler
+        if not self._flat or not _spreading():
+            return False
         if options.optimistic:
             return True
         if self._ledger.draws or not options.optimistic_above:
@@ -74,6 +80,9 @@ class FilterScheduler(driver.SchedulerDriver):
                 candidates = self._ledger.candidates(
                     wanted.resources, wanted.main.required, wanted.main.forbidden,
                     in_tree=in_tree, limit=most, member_of=aggregate)
+                if candidates and in_tree is None:
+                    self._flat = all(found.allocations.keys() == {found.provider}
+                                     for found in candidates)
                 hosts = search.among(candidates, known)
                 if hosts:
                     return driver.Choice(weighers.ordered(hosts, wanted), search.trail)
@@ -152,17 +161,6 @@ class _Search:
         for name, count in left.items():
             self._steps[f'after {name}'] += count
         return found
-
-
-def _untold(host: host_state.HostState, wanted: request.Request) -> host_state.HostState:
-    """The host with a candidate made of its own row, which the ledger has not been asked about."""
-    host.candidates = [placement_ledger.Candidate(
-        host.rp_uuid, {host.rp_uuid: dict(wanted.resources)},
-        {placement_ledger.VCPU: host.cpus, placement_ledger.MEMORY_MB: host.mem_total,
-         placement_ledger.DISK_GB: host.disk_total},
-        {placement_ledger.VCPU: round(host.cpu_used), placement_ledger.MEMORY_MB: host.mem_used,
-         placement_ledger.DISK_GB: host.disk_used})]
-    return host
 
 
 def _with_companions(context: Context, wanted: request.Request) -> request.Request:

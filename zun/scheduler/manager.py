@@ -135,13 +135,15 @@ class Manager:
                asked: 'objects.ContainerRequest') -> host_state.HostState:
         """Try hosts until one has room.
 
-        Each look at the hosts serves for so many of them and so many seconds; none is tried twice.
+        Each look at the hosts serves for so many of them and so many seconds. None is tried twice,
+        unless the ledger was not asked at first.
         """
         refused: set[str] = set()
+        repeated = False
         while True:
-            if refused and not handover.take(asked, CONF.scheduler.reap_after):
+            if repeated and not handover.take(asked, CONF.scheduler.reap_after):
                 raise _TakenUp
-            choice = self._driver.choose(context, wanted, refused, repeated=bool(refused))
+            choice = self._driver.choose(context, wanted, refused, repeated)
             chosen_at = time.monotonic()
             LOG.debug('Hosts for container %s: %s', wanted.consumer.uuid, choice.trail)
             if not choice.hosts:
@@ -149,9 +151,11 @@ class Manager:
             for host in choice.hosts[:CONF.scheduler.max_attempts]:
                 if not host.candidates or self._take(wanted, host):
                     return host
-                refused.add(host.hostname)
+                if not choice.guessed:
+                    refused.add(host.hostname)
                 if time.monotonic() - chosen_at > _CHOICE_AGE:
                     break
+            repeated = True
 
     def _take(self, wanted: request.Request, host: host_state.HostState) -> bool:
         """Claim what the container needs of a host; False: it has no room."""

@@ -191,6 +191,11 @@ class PlacementTest(Cases, base.TestCase):
     def books(self):
         return placement.PlacementLedger(self.placement.connection())
 
+    def test_more_than_fits_optimistically(self):
+        """Guesses of many schedulers, which no row corrects meanwhile."""
+        self.config(group='scheduler', optimistic=True)
+        self.test_more_than_fits()
+
     def test_placement_that_is_away_for_a_while(self):
         self._start(CREATES)
         container = cloud.container()

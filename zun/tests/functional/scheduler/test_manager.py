@@ -6,7 +6,6 @@ import fixtures
 from zun import objects
 from zun.common import exception
 from zun.db import engine
-from zun.placement import ledger as placement_ledger
 from zun.placement import local
 from zun.scheduler import manager
 from zun.tests import base
@@ -33,12 +32,6 @@ class Refusing(local.LocalLedger):
         if isinstance(trouble, Exception):
             raise trouble
         return False if trouble and trouble(candidate) else super().claim(consumer, candidate)
-
-
-class Slow(Refusing):
-    """One that builds all candidates, however few are asked for."""
-
-    draws = False
 
 
 class TestCase(base.TestCase):
@@ -281,35 +274,6 @@ class PlaceTest(TestCase):
         self.assertEqual({}, self.books.held(container.uuid))
         self.config(group='scheduler', driver='fake_scheduler')
         self.assertEqual('a', self.schedule(cloud.container()).host)
-
-    def test_optimistic_does_not_ask_for_candidates(self):
-        self.config(group='scheduler', optimistic=True)
-        cloud.host(self.books, 'a')
-        books = Refusing(candidates=exception.LedgerUnavailable(reason='must not be asked'))
-        self.assertEqual('a', self.schedule(cloud.container(), books=books).host)
-
-    def test_optimistic_with_many_hosts(self):
-        self.config(group='scheduler', optimistic_above=2)
-        for name in 'abc':
-            cloud.host(self.books, name)
-        unasked = exception.LedgerUnavailable(reason='must not be asked')
-        self.assertIsNotNone(self.schedule(cloud.container(), books=Slow(
-            candidates=unasked)).host)
-        for above in (3, 0):
-            self.config(group='scheduler', optimistic_above=above)
-            self.assertIsNone(self.schedule(cloud.container(), books=Slow(
-                candidates=unasked)).host)
-
-    def test_optimistic_asks_when_it_was_wrong(self):
-        self.config(group='scheduler', optimistic=True)
-        for name in 'abcde':
-            provider = cloud.host(self.books, name, cpus=1)
-            if name != 'e':
-                self.assertTrue(self.books.claim(
-                    placement_ledger.Consumer(f'{name}-holder', 'p', 'u'),
-                    self.books.candidates({'VCPU': 1}, in_tree=provider)[0]))
-                self.addCleanup(self.books.release, f'{name}-holder')
-        self.assertEqual('e', self.schedule(cloud.container()).host)
 
     def test_shards(self):
         asked = []
