@@ -9,13 +9,17 @@ from oslo_log import log as logging
 from zun import objects
 from zun.common import context as zun_context
 from zun.common import exception
+from zun.control import services
+from zun.db import containers
 from zun.placement import audit
 from zun.placement import ledger as placement_ledger
 
 LOG = logging.getLogger(__name__)
 
-#: The ledger has a host that Zun has not.
+#: The ledger has a host that Zun has not, or no agent for.
 LOST_HOST = 'lost host'
+#: The ledger has a host that was Zun's or is another service's: it does not say.
+UNKNOWN_HOST = 'unknown host'
 #: Seconds between the two looks that a repair needs: the first may fall into an operation.
 SECOND_LOOK = 5.0
 
@@ -23,8 +27,8 @@ SECOND_LOOK = 5.0
 @dataclasses.dataclass(frozen=True)
 class Difference:
     """
-    :ivar kind: one of :mod:`zun.placement.audit`, or LOST_HOST
-    :ivar consumer: None for a lost host
+    :ivar kind: one of :mod:`zun.placement.audit`, LOST_HOST or UNKNOWN_HOST
+    :ivar consumer: None for a host
     :ivar held: what the ledger says, nothing when it knows none
     :ivar wanted: what the row says, nothing when there is none on this host
     :ivar repaired: None: that was not tried
@@ -41,11 +45,14 @@ class Difference:
 
 @dataclasses.dataclass(frozen=True)
 class _Place:
-    """A host, or what the ledger has left of one."""
+    """A host, or what the ledger has left of one.
+
+    :ivar gone: what to say of the host itself; None: it is there
+    """
 
     host: str
     provider: str
-    lost: bool
+    gone: str | None = None
 
 
 def differences(ledger: placement_ledger.Ledger, host: str | None = None, repair: bool = False,
@@ -53,26 +60,35 @@ def differences(ledger: placement_ledger.Ledger, host: str | None = None, repair
     """Audit hosts both ways: allocations without a row, rows without one, different amounts.
 
     :param host: only this one; None: all, and those that only the ledger has
-    :param repair: what is found again after a pause of so many seconds, make right: rows win
+    :param repair: what is found again after a pause of so many seconds, make right: rows win. A
+        host that may be another service's is removed only when it is named
     :raises ComputeNodeNotFound: neither Zun nor the ledger has that host
     :raises LedgerUnavailable, LedgerForbidden: the ledger cannot be asked
     """
-    found = {place: _look(ledger, place) for place in _places(ledger, host)}
+    named = host is not None
+    found = {place: _look(ledger, place, named) for place in _places(ledger, host)}
     differing = {place: seen for place, seen in found.items() if seen}
     if not repair or not differing:
         return [difference for seen in differing.values() for difference in seen]
     time.sleep(pause)
     return [difference for place, seen in differing.items()
-            for difference in _repair(ledger, place, seen)]
+            for difference in (
+                seen if place.gone == UNKNOWN_HOST and not named else
+                _repair(ledger, place, seen))]
 
 
 def _places(ledger: placement_ledger.Ledger, host: str | None) -> list[_Place]:
-    nodes = objects.ComputeNode.list(zun_context.get_admin_context(), sort_key='hostname')
-    known = {node.rp_uuid for node in nodes}
-    places = [_Place(node.hostname, node.rp_uuid, lost=False) for node in nodes]
-    places += [_Place(name, provider, lost=True)
-               for provider, name in sorted(ledger.providers().items(), key=lambda item: item[1])
-               if provider not in known]
+    admin = zun_context.get_admin_context()
+    nodes = objects.ComputeNode.list(admin, sort_key='hostname')
+    served = {service.host for service in
+              objects.ZunService.list_by_binary(admin, services.COMPUTE)}
+    places = [_Place(node.hostname, node.rp_uuid, None if node.hostname in served else LOST_HOST)
+              for node in nodes]
+    for kind, others in ((LOST_HOST, ledger.providers()), (UNKNOWN_HOST, ledger.unmarked())):
+        known = {place.provider for place in places}
+        places += [_Place(name, provider, kind)
+                   for provider, name in sorted(others.items(), key=lambda item: item[1])
+                   if provider not in known]
     if host is not None:
         places = [place for place in places if place.host == host]
         if not places:
@@ -80,17 +96,18 @@ def _places(ledger: placement_ledger.Ledger, host: str | None) -> list[_Place]:
     return places
 
 
-def _look(ledger: placement_ledger.Ledger, place: _Place) -> list[Difference]:
-    seen = audit.look(ledger, place.host, place.provider)
+def _look(ledger: placement_ledger.Ledger, place: _Place, named: bool) -> list[Difference]:
     found = []
-    for finding in seen.findings:
-        row = seen.known.get(finding.consumer)
-        found.append(Difference(
-            finding.kind, place.host, place.provider, finding.consumer,
-            dict(seen.held.get(finding.consumer, {})),
-            audit.wanted(row) if row is not None and row['host'] == place.host else {}))
-    if place.lost:
-        found.append(Difference(LOST_HOST, place.host, place.provider))
+    if named or place.gone != UNKNOWN_HOST:
+        seen = audit.look(ledger, place.host, place.provider)
+        for finding in seen.findings:
+            row = seen.known.get(finding.consumer)
+            found.append(Difference(
+                finding.kind, place.host, place.provider, finding.consumer,
+                dict(seen.held.get(finding.consumer, {})),
+                audit.wanted(row) if row is not None and row['host'] == place.host else {}))
+    if place.gone is not None:
+        found.append(Difference(place.gone, place.host, place.provider))
     return found
 
 
@@ -101,7 +118,7 @@ def _repair(ledger: placement_ledger.Ledger, place: _Place,
     result = []
     for difference in before:
         if difference.consumer is None:
-            done = _forget(ledger, place.provider)
+            done = _forget(ledger, place)
         else:
             finding = audit.Finding(difference.kind, difference.consumer)
             if finding not in seen.findings:
@@ -114,9 +131,16 @@ def _repair(ledger: placement_ledger.Ledger, place: _Place,
     return result
 
 
-def _forget(ledger: placement_ledger.Ledger, provider: str) -> bool:
+def _forget(ledger: placement_ledger.Ledger, place: _Place) -> bool:
+    """Remove a host from the ledger, and its row; False: it is not empty."""
+    nodes = objects.ComputeNode.list(zun_context.get_admin_context(),
+                                     filters={'rp_uuid': place.provider})
+    if nodes and containers.count_by_status(place.host):
+        return False
     try:
-        ledger.forget(provider)
+        ledger.forget(place.provider)
     except exception.Conflict:
         return False
+    for node in nodes:
+        node.destroy()
     return True

@@ -108,35 +108,52 @@ def look(ledger: placement_ledger.Ledger, host: str, provider: str) -> Look:
     """
     held = ledger.allocations_on(provider)
     known = _rows(host, held)
-    return Look(held, known, [
-        finding for finding in compare(host, held, known)
-        if finding.kind != ORPHAN or ledger.owns(finding.consumer, provider)])
+
+    def stands(finding: Finding) -> bool:
+        uuid = finding.consumer
+        if finding.kind == ORPHAN:
+            return ledger.owns(uuid, provider)
+        return finding.kind != DIFFERS or _differs(ledger, provider, uuid, wanted(known[uuid]))
+
+    return Look(held, known, [found for found in compare(host, held, known) if stands(found)])
+
+
+def _differs(ledger: placement_ledger.Ledger, provider: str, uuid: str,
+             resources: placement_ledger.Resources) -> bool:
+    """Whether it still differs when what it has of shared storage counts, too."""
+    total: collections.Counter[str] = collections.Counter()
+    for other, item in ledger.held(uuid).items():
+        if other == provider or placement_ledger.MEMORY_MB not in item:
+            total.update(item)
+    return dict(total) != resources
 
 
 def repair(ledger: placement_ledger.Ledger, provider: str, finding: Finding,
            row: rows.Row | None) -> bool:
     """Make the ledger say what the row says.
 
-    :returns: False: the host has no room, or the container is moving
+    Of a container that holds several hosts the one that it is on stays.
+
+    :returns: False: the host has no room
     """
     uuid = finding.consumer
-    if finding.kind in (ORPHAN, ELSEWHERE) or row is None:
-        return _release(ledger, provider, uuid)
+    if finding.kind == ORPHAN or row is None:
+        ledger.release(uuid)
+        return True
+    if finding.kind == ELSEWHERE:
+        ledger.leave(uuid, provider)
+        return True
     consumer = placement_ledger.Consumer(
         uuid, row['project_id'], row['user_id'],
         'CAPSULE' if row['container_type'] == models.CAPSULE else 'CONTAINER')
     if finding.kind == DIFFERS:
         return ledger.resize(consumer, wanted(row))
-    return ledger.claim(consumer, placement_ledger.Candidate(
-        provider, {provider: wanted(row)}, {}, {}))
-
-
-def _release(ledger: placement_ledger.Ledger, provider: str, uuid: str) -> bool:
-    """Free an allocation that is only here."""
-    if set(ledger.held(uuid)) != {provider}:
-        return False  # it is moving
-    ledger.release(uuid)
-    return True
+    candidate = placement_ledger.Candidate(provider, {provider: wanted(row)}, {}, {})
+    try:
+        return ledger.claim(consumer, candidate)
+    except exception.ConsumerConflict:
+        ledger.release(uuid)  # what it holds of another host
+        return ledger.claim(consumer, candidate)
 
 
 class Auditor:
@@ -199,8 +216,7 @@ class Auditor:
                 done = repair(self._ledger, provider, finding, seen.known.get(finding.consumer))
                 self._repaired[finding.kind] += done
                 LOG.info('Audit of host %s: allocation of %s: %s, %s', host, finding.consumer,
-                         finding.kind, 'repaired' if done else
-                         'not repaired: the host is full, or it is moving')
+                         finding.kind, 'repaired' if done else 'not repaired: the host is full')
         return list(found)
 
 

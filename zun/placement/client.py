@@ -238,8 +238,7 @@ def query(groups: Mapping[str, Group], limit: int | None = None, in_tree: str | 
     """
     params: dict[str, str | int] = {}
     for suffix, group in groups.items():
-        params[f'resources{suffix}'] = ','.join(
-            f'{name}:{amount}' for name, amount in sorted(group.resources.items()))
+        params[f'resources{suffix}'] = _amounts(group.resources)
         traits = [*sorted(group.required), *(f'!{name}' for name in sorted(group.forbidden))]
         if traits:
             params[f'required{suffix}'] = ','.join(traits)
@@ -249,6 +248,10 @@ def query(groups: Mapping[str, Group], limit: int | None = None, in_tree: str | 
                'group_policy': group_policy}
     params |= {name: value for name, value in options.items() if value is not None}
     return urllib.parse.urlencode(sorted(params.items()))
+
+
+def _amounts(resources: ledger.Resources) -> str:
+    return ','.join(f'{name}:{amount}' for name, amount in sorted(resources.items()))
 
 
 def candidates(connection: Connection, query_string: str) -> Answer:
@@ -306,10 +309,16 @@ def find_provider(connection: Connection, *, uuid: str | None = None,
     return next(iter(body['resource_providers']), None)
 
 
-def list_providers(connection: Connection, trait: str) -> list[Json]:
-    """The providers that have a trait; none when Placement does not know it."""
-    path = f'/resource_providers?{urllib.parse.urlencode({"required": trait})}'
-    answer = connection.send('GET', path)
+def list_providers(connection: Connection, traits: Collection[str],
+                   resources: ledger.Resources | None = None) -> list[Json]:
+    """The providers that have traits, and room; none when Placement does not know a trait.
+
+    :param traits: one with ``!`` before it must be absent
+    """
+    wanted = {'required': ','.join(traits)}
+    if resources:
+        wanted['resources'] = _amounts(resources)
+    answer = connection.send('GET', f'/resource_providers?{urllib.parse.urlencode(wanted)}')
     if answer.status == 400:
         return []
     if answer.status != 200:

@@ -104,6 +104,10 @@ class Ledger(abc.ABC):
         """
 
     @abc.abstractmethod
+    def leave(self, consumer_uuid: str, provider: str) -> None:
+        """Give back what is held of one host, and keep what is held of another one."""
+
+    @abc.abstractmethod
     def held(self, consumer_uuid: str) -> dict[str, Resources]:
         """provider -> resources of one consumer."""
 
@@ -137,6 +141,10 @@ class Ledger(abc.ABC):
     @abc.abstractmethod
     def providers(self) -> dict[str, str]:
         """provider -> name, of all hosts that were ever reported and not forgotten."""
+
+    def unmarked(self) -> dict[str, str]:
+        """provider -> name, of hosts that no service is known to have, and that may be ours."""
+        return {}
 
     @abc.abstractmethod
     def forget(self, provider: str) -> None:

@@ -47,6 +47,9 @@ class LocalLedger(ledger.Ledger):
     def release(self, consumer_uuid: str, provider: str | None = None) -> None:
         local_allocations.release(consumer_uuid, provider)
 
+    def leave(self, consumer_uuid: str, provider: str) -> None:
+        local_allocations.release(consumer_uuid, provider)
+
     def held(self, consumer_uuid: str) -> dict[str, ledger.Resources]:
         row = local_allocations.get(consumer_uuid)
         return {} if row is None else {row['rp_uuid']: _resources(row)}

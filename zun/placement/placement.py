@@ -29,6 +29,7 @@ _REPORT_TRIES = 5
 #: Traits of this prefix are ours alone; all others on a provider are left as they are.
 _OUR_TRAITS = 'CUSTOM_ZUN_'
 _NOVA_TRAITS = 'COMPUTE_'
+_NOVA_NODE = 'COMPUTE_NODE'
 _UNTYPED = 'unknown'
 _MOST_FOREIGN = 50_000
 _RATIO_OPTIONS = {ledger.VCPU: 'cpu_allocation_ratio', ledger.MEMORY_MB: 'ram_allocation_ratio',
@@ -134,19 +135,41 @@ class PlacementLedger(ledger.Ledger):
 
     def release(self, consumer_uuid: str, provider: str | None = None) -> None:
         ours: set[str] = set()
+
+        def none_of(held: dict[str, ledger.Resources]) -> dict[str, ledger.Resources] | None:
+            if provider not in (None, *held):
+                return None
+            ours.update(() if ours else held)
+            if not ours >= set(held):
+                LOG.info('%s is moving: its allocations are left to the move', consumer_uuid)
+                return None
+            return {}
+
+        self._reduce(consumer_uuid, none_of)
+
+    def leave(self, consumer_uuid: str, provider: str) -> None:
+        def others(held: dict[str, ledger.Resources]) -> dict[str, ledger.Resources] | None:
+            if provider not in held:
+                return None
+            rest = {name: resources for name, resources in held.items() if name != provider}
+            # Of what hosts share nothing is left to a container that has no host.
+            return rest if any(ledger.MEMORY_MB in item for item in rest.values()) else {}
+
+        self._reduce(consumer_uuid, others)
+
+    def _reduce(self, consumer_uuid: str, decide: ty.Callable[
+            [dict[str, ledger.Resources]], dict[str, ledger.Resources] | None]) -> None:
+        """Read, decide what stays, write; again when somebody was faster. None: leave all."""
         for attempt in range(_RELEASE_TRIES):
             held = client.get_allocations(self._connection, consumer_uuid)
-            if not held.allocations or provider not in (None, *held.allocations):
-                return
-            ours = ours or set(held.allocations)
-            if not ours >= set(held.allocations):
-                LOG.info('%s is moving: its allocations are left to the move', consumer_uuid)
+            rest = decide(held.allocations) if held.allocations else None
+            if rest is None:
                 return
             # What was allocated before there were types has one that no write accepts.
             kind = 'CONTAINER' if held.kind in (None, _UNTYPED) else held.kind
             consumer = ledger.Consumer(consumer_uuid, held.project_id or '', held.user_id or '',
                                        kind)
-            answer = client.put_allocations(self._connection, consumer, {}, held.generation)
+            answer = client.put_allocations(self._connection, consumer, rest, held.generation)
             if answer.done:
                 return
             if not answer.raced:
@@ -294,8 +317,18 @@ class PlacementLedger(ledger.Ledger):
         return {consumer: dict(item['resources']) for consumer, item in found.items()}
 
     def providers(self) -> dict[str, str]:
-        return {found['uuid']: found['name'] for found in client.list_providers(
-            self._connection, ledger.NODE_TRAIT)}
+        """Those with one of our traits: upstream marks disabled hosts only."""
+        return {found['uuid']: found['name'] for trait in (ledger.NODE_TRAIT, ledger.DISABLED_TRAIT)
+                for found in client.list_providers(self._connection, [trait])}
+
+    def unmarked(self) -> dict[str, str]:
+        """Those with free CPUs that are not Nova's: upstream does not mark its hosts."""
+        found = client.list_providers(
+            self._connection, [f'!{trait}' for trait in (
+                ledger.NODE_TRAIT, ledger.DISABLED_TRAIT, _NOVA_NODE)],
+            {ledger.VCPU: 1, ledger.MEMORY_MB: 1})
+        return {provider['uuid']: provider['name'] for provider in found
+                if provider['parent_provider_uuid'] is None}
 
     def forget(self, provider: str) -> None:
         self._forget_report(provider)

@@ -64,6 +64,12 @@ class Cases:
         self.assertEqual({differs: {'VCPU': 1, 'MEMORY_MB': 1024}, elsewhere: AMOUNTS},
                          self.books.allocations_on(self.providers['b']))
 
+    def test_what_another_host_holds_for_a_container_is_moved_to_its_own(self):
+        ident = self.running()
+        self.allocate(ident, host='b')
+        self.assertEqual({(audit.MISSING, 'a', ident): True}, self.found(repair=True))
+        self.assertEqual({self.providers['a']: AMOUNTS}, self.books.held(ident))
+
     def test_amounts_are_shown_both_ways(self):
         self.allocate(self.running(cpu=3.0))
         found, = allocations.differences(self.books)
@@ -110,6 +116,23 @@ class Cases:
         self.assertEqual(dict.fromkeys(expected), self.found('a'))
         self.assertEqual(dict.fromkeys(expected, True), self.found(repair=True))
         self.assertEqual({self.providers['b']: 'b'}, self.books.providers())
+
+    def test_host_without_an_agent(self):
+        """Upstream's deletion of a service leaves row and provider."""
+        for name in 'ab':
+            objects.ZunService.get_by_host_and_binary(cloud.ADMIN, name, 'zun-compute').destroy()
+        self.allocate(self.running(host='b'), host='b')
+        expected = {(allocations.LOST_HOST, 'a', None): True,
+                    (allocations.LOST_HOST, 'b', None): False}
+        self.assertEqual(expected, self.found(repair=True))
+        self.assertEqual(['b'], [node.hostname for node in objects.ComputeNode.list(cloud.ADMIN)])
+        self.assertEqual({self.providers['b']: 'b'}, self.books.providers())
+
+    def test_host_without_an_agent_whose_containers_hold_nothing(self):
+        objects.ZunService.get_by_host_and_binary(cloud.ADMIN, 'a', 'zun-compute').destroy()
+        cloud.container(host='a', status='Deleting')
+        self.assertEqual({(allocations.LOST_HOST, 'a', None): False}, self.found(repair=True))
+        self.assertIn(self.providers['a'], self.books.providers())
 
     def test_lost_host_with_containers_is_kept(self):
         self.allocate(self.running())
@@ -158,4 +181,61 @@ class PlacementTest(Cases, base.TestCase):
 
     def test_providers_of_other_services_are_none_of_ours(self):
         client.create_provider(self.connection, str(uuid.uuid4()), 'router-agent')
+        self._provider('nova-host', ['COMPUTE_NODE'])
         self.assertEqual({}, self.found())
+
+    def _provider(self, name, traits=(), **inventories):
+        """One that Zun of today has not made."""
+        provider = str(uuid.uuid4())
+        client.create_provider(self.connection, provider, name)
+        for part, value in (('traits', list(traits)), ('inventories', {
+                resource: {'total': total} for resource, total in
+                (inventories or {'VCPU': 4, 'MEMORY_MB': 4096}).items()})):
+            _have, generation = client.get_part(self.connection, provider, part)
+            client.put_part(self.connection, provider, part, value, generation)
+        return provider
+
+    def test_dead_hosts_of_upstream(self):
+        """Those that were disabled are marked; others may be another service's."""
+        self._provider('disabled', [ledger.DISABLED_TRAIT])
+        unmarked = self._provider('unmarked')
+        client.put_allocations(self.connection, ledger.Consumer(str(uuid.uuid4()), 'p', 'u'),
+                               {unmarked: AMOUNTS}, None)
+        self.assertEqual({(allocations.LOST_HOST, 'disabled', None): True,
+                          (allocations.UNKNOWN_HOST, 'unmarked', None): None},
+                         self.found(repair=True))
+        self.assertEqual({(allocations.UNKNOWN_HOST, 'unmarked', None): None}, self.found())
+        self.assertEqual({audit.ORPHAN: True, allocations.UNKNOWN_HOST: True}, {
+            kind: done for (kind, _, _), done in self.found('unmarked', repair=True).items()})
+        self.assertEqual({}, self.found())
+
+    def _hold(self, ident, *held):
+        self.assertTrue(client.put_allocations(
+            self.connection, ledger.Consumer(ident, 'demo', 'alice'), dict(held), None).done)
+
+    def test_move_that_was_never_finished(self):
+        """Upstream's claims hold the old and the new host; the row says which is right."""
+        here, there = self.providers['a'], self.providers['b']
+        moved, gone = self.running(host='b'), str(uuid.uuid4())
+        for ident in (moved, gone):
+            self._hold(ident, (here, AMOUNTS), (there, AMOUNTS))
+        self.assertEqual({(audit.ELSEWHERE, 'a', moved): True, (audit.ORPHAN, 'a', gone): True},
+                         self.found('a', repair=True))
+        self.assertEqual(({there: AMOUNTS}, {}), (self.books.held(moved), self.books.held(gone)))
+        self.assertEqual({}, self.found())
+
+    def test_shared_storage(self):
+        """It belongs to what is held of a host, and goes with the last one."""
+        here, there = self.providers['a'], self.providers['b']
+        storage = self._provider('storage', ['MISC_SHARES_VIA_AGGREGATE'], DISK_GB=100)
+        disk = (storage, {'DISK_GB': 5})
+        good, moved = self.running(disk=5), self.running(disk=5)
+        left, gone = self.running(host=None, status='Error'), str(uuid.uuid4())
+        for ident in (good, left, gone):
+            self._hold(ident, (here, AMOUNTS), disk)
+        self._hold(moved, (here, AMOUNTS), (there, AMOUNTS), disk)
+        self.assertEqual({(audit.ELSEWHERE, 'a', left): True, (audit.ORPHAN, 'a', gone): True,
+                          (audit.ELSEWHERE, 'b', moved): True}, self.found(repair=True))
+        for ident in (good, moved):
+            self.assertEqual({here: AMOUNTS, storage: {'DISK_GB': 5}}, self.books.held(ident))
+        self.assertEqual({good, moved}, set(self.books.allocations_on(storage)))

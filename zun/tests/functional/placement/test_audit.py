@@ -91,6 +91,15 @@ class Cases:
         self.audited(after=600)
         self.assertEqual({}, self.books.allocations_on(self.provider))
 
+    def test_container_whose_allocation_is_of_another_host(self):
+        other = cloud.host(self.books, 'b')
+        ident = self.running()
+        self.allocate(ident, provider=other)
+        self.audited()
+        self.assertEqual([audit.MISSING], self.audited(after=600))
+        self.assertEqual([], self.audited(host='b', provider=other))
+        self.assertEqual({self.provider: AMOUNTS}, self.books.held(ident))
+
     def test_rounds_are_made_by_one_process(self):
         others = [audit.Auditor(self.books) for _number in range(3)]
         orphan = str(uuid.uuid4())

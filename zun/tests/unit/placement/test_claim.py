@@ -116,6 +116,34 @@ class ReleaseTest(scripted.TestCase):
                          self._release(MINE, RACED, both))
 
 
+class LeaveTest(scripted.TestCase):
+    BOTH = held({scripted.RP: scripted.RESOURCES, scripted.OTHER_RP: scripted.RESOURCES},
+                generation=3)
+
+    def _leave(self, *script):
+        self.ledger(*script).leave(scripted.CONSUMER.uuid, scripted.RP)
+        return [(body['allocations'], body['consumer_generation'])
+                for method, _path, body in self.adapter.calls if method == 'PUT']
+
+    def test_the_other_host_stays(self):
+        rest = {scripted.OTHER_RP: {'resources': scripted.RESOURCES}}
+        self.assertEqual([(rest, 3)], self._leave(self.BOTH, DONE))
+        self.assertEqual([(rest, 3)] * 2, self._leave(self.BOTH, RACED, self.BOTH, DONE))
+
+    def test_shared_storage_goes_with_the_last_host(self):
+        shared = held({scripted.RP: scripted.RESOURCES, scripted.OTHER_RP: {'DISK_GB': 5}})
+        (left, _generation), = self._leave(shared, DONE)
+        self.assertEqual({}, left)
+
+    def test_what_is_not_held_is_never_written(self):
+        for found in (NOTHING, held({scripted.OTHER_RP: scripted.RESOURCES})):
+            self.assertEqual([], self._leave(found))
+
+    def test_conflicts_for_ever_end(self):
+        self.assertRaises(exception.LedgerUnavailable, self._leave, *[self.BOTH, RACED] * 20)
+        self.assertEqual(10, len(self.adapter.calls))
+
+
 class ResizeTest(scripted.TestCase):
     def _resize(self, *script, resources=None):
         return self.ledger(*script).resize(scripted.CONSUMER,

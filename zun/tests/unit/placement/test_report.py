@@ -266,10 +266,12 @@ class ReadTest(scripted.TestCase):
             answer(404, code=scripted.UNDEFINED)).allocations_on(scripted.RP))
 
     def test_hosts_are_those_with_our_trait(self):
-        books = self.ledger(providers((scripted.RP, 'host1')))
-        self.assertEqual({scripted.RP: 'host1'}, books.providers())
-        self.assertEqual('/resource_providers?required=CUSTOM_ZUN_COMPUTE',
-                         self.adapter.calls[0][1])
+        books = self.ledger(providers((scripted.RP, 'host1')),
+                            providers((scripted.OTHER_RP, 'host2')))
+        self.assertEqual({scripted.RP: 'host1', scripted.OTHER_RP: 'host2'}, books.providers())
+        self.assertEqual(['/resource_providers?required=CUSTOM_ZUN_COMPUTE',
+                          '/resource_providers?required=CUSTOM_ZUN_COMPUTE_STATUS_DISABLED'],
+                         [path for _method, path, _body in self.adapter.calls])
         self.assertEqual({}, self.ledger(answer(400, code=scripted.UNDEFINED)).providers())
 
     def test_prepare_reads_and_makes_the_trait_known(self):
