@@ -164,13 +164,20 @@ class Tracker:
         self._context = zun_context.get_admin_context()
         self._row: objects.ComputeNode | None = None
         self._prepared = False
+        self._trouble = ''
 
     def run(self) -> None:
-        """One round; what fails is tried again at the next."""
+        """One round; what fails is tried again at the next. A trouble is told once."""
+        before, self._trouble = self._trouble, ''
         try:
             self.refresh()
         except exception.ZunException as error:
-            LOG.warning('The resources of this host cannot be reported: %s', error.message)
+            self._trouble = error.message
+            level = logging.DEBUG if before == error.message else logging.WARNING
+            LOG.log(level, 'The resources of this host cannot be reported: %s', error.message)
+        else:
+            if before:
+                LOG.info('The resources of this host are reported again')
 
     def refresh(self) -> None:
         """Look, and write what has changed.

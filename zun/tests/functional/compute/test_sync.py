@@ -3,6 +3,8 @@
 
 import time
 
+import fixtures
+
 from zun import objects
 from zun.common import exception
 from zun.common import states
@@ -12,6 +14,7 @@ from zun.compute import sweep
 from zun.compute import sync
 from zun.container import driver as container_driver
 from zun.db import engine as db_engine
+from zun.placement import ledger
 from zun.tests.functional import engine as real
 from zun.tests.functional.compute import base
 
@@ -338,6 +341,41 @@ class ResourcesTest(base.NodeTestCase):
         self.assertRaises(exception.ComputeNodeNotFound, self.tracker.refresh)
         self.tracker.refresh()
         self.assertEqual(8, self.node_row().cpus)
+
+    def test_a_ledger_that_forgot_the_host(self):
+        """As one whose database was restored: the provider comes back, with its uuid."""
+        provider = self.node.provider
+        self.node.ledger.forget(provider)
+        self.assertRaises(exception.ResourceProviderNotFound, self.tracker.refresh)
+        self.tracker.refresh()
+        self.assertEqual({provider: base.HOST}, self.node.ledger.providers())
+        self.assertEqual(1, len(self.node.ledger.candidates({'VCPU': 1})))
+
+    def test_a_row_that_was_lost_with_its_provider_in_use(self):
+        """The host goes on with the provider of its former life."""
+        provider = self.node.provider
+        container = self.created()
+        self.assertTrue(self.node.ledger.claim(
+            ledger.Consumer(container.uuid, 'p', 'u'),
+            ledger.Candidate(provider, {provider: {'VCPU': 1, 'MEMORY_MB': 512}}, {}, {})))
+        self.node_row().destroy(self.admin)
+        self.node.provider = None
+        base.resources.Tracker(self.node).refresh()
+        row = self.node_row()
+        self.assertEqual((provider, provider), (self.node.provider, row.rp_uuid))
+        self.assertNotEqual(provider, row.uuid)
+        self.assertEqual({provider: base.HOST}, self.node.ledger.providers())
+
+    def test_a_trouble_is_told_once(self):
+        log = self.useFixture(fixtures.FakeLogger('zun.compute.resources', level=20))
+        told = 'The resources of this host cannot be reported'
+        self.engine.fail('host_info', DOWN, DOWN, exception.EngineUnavailable(error_msg='hangs'))
+        for _round in range(3):
+            self.tracker.run()
+        self.assertEqual(2, log.output.count(told))
+        for _round in range(2):
+            self.tracker.run()
+        self.assertEqual(1, log.output.count('reported again'))
 
     def test_without_disk_quota_no_disk(self):
         self.engine.host = base.dataclasses.replace(self.engine.host,
