@@ -23,7 +23,8 @@ from zun.placement import ledger
 CONF = zun.conf.CONF
 LOG = logging.getLogger(__name__)
 
-_CLAIM_TRIES = 6
+#: Five conflicts are survived though every other try has the wrong generation.
+_CLAIM_TRIES = 7
 _RELEASE_TRIES = 5
 _REPORT_TRIES = 5
 #: Traits of this prefix are ours alone; all others on a provider are left as they are.

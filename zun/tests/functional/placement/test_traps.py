@@ -31,13 +31,16 @@ from zun.tests.functional.scheduler import cloud
 _UNIT = 'zun.tests.unit.placement'
 _REAL = 'zun.tests.functional.placement'
 _HERE = f'{_REAL}.test_traps'
+_OPTIMISTIC = 'zun.tests.functional.scheduler.test_optimistic.PlacementTest'
 _RACES = 'zun.tests.functional.scheduler.test_concurrency.PlacementTest'
 
 TRAPS = {
     'a claim on a provider that is gone leaves an orphan record of the consumer': (
         f'{_REAL}.test_placement.TrapTest.test_orphan_of_a_vanished_provider',
         f'{_REAL}.test_placement.TrapTest.test_orphan_of_an_emptying_write',
-        f'{_HERE}.ManagerTest.test_provider_deleted_between_candidates_and_claim'),
+        f'{_HERE}.ManagerTest.test_provider_deleted_between_candidates_and_claim',
+        f'{_OPTIMISTIC}.test_providers_that_are_gone',
+        f'{_OPTIMISTIC}.test_refusals_leave_no_consumer'),
     'to delete one class in use answers concurrent_update': (
         f'{_UNIT}.test_report.ReportTest.test_misleading_code_for_a_class_in_use_ends',
         f'{_REAL}.test_placement.TrapTest.test_class_in_use_is_never_removed'),
@@ -77,6 +80,7 @@ ATTENTION = {
         f'{_UNIT}.test_claim.ClaimTest.test_conflicts_then_success',
         f'{_UNIT}.test_claim.ClaimTest.test_conflicts_for_ever_end',
         f'{_HERE}.FaultTest.test_conflicts_then_success',
+        f'{_HERE}.FaultTest.test_conflicts_on_the_way_of_an_orphan',
         f'{_HERE}.FaultTest.test_conflicts_for_ever',
         f'{_HERE}.FaultTest.test_lost_answers'),
     'an inventory below its usage': TRAPS['a total may be set below the usage'],
@@ -212,7 +216,7 @@ class FaultTest(TestCase):
 
     def test_conflicts_then_success(self):
         """Whether the last try is with null or with 0, in the end there is one allocation."""
-        for count in range(1, 5):
+        for count in range(1, 6):
             genuine, self.writes = self.placement.application, 0
             self._interfere(count, 409, client.CONCURRENT, passed_on=False)
             self.assertTrue(self.books.claim(self.consumer, self.candidate))
@@ -223,11 +227,22 @@ class FaultTest(TestCase):
                              list(self.books.allocations_on(self.provider)))
             self.books.release(self.consumer.uuid)
 
+    def test_conflicts_on_the_way_of_an_orphan(self):
+        """The same for a consumer of which a record is left that no read shows."""
+        for count in range(1, 6):
+            client.put_allocations(self.connection, self.consumer, {}, None)
+            genuine, self.writes = self.placement.application, 0
+            self._interfere(count, 409, client.CONCURRENT, passed_on=False)
+            self.assertTrue(self.books.claim(self.consumer, self.candidate))
+            self.placement.application = genuine
+            self.assertEqual(self.candidate.allocations, self._held().allocations)
+            self.books.release(self.consumer.uuid)
+
     def test_conflicts_for_ever(self):
         self._interfere(1000, 409, client.CONCURRENT, passed_on=False)
         self.assertRaises(exception.LedgerUnavailable, self.books.claim, self.consumer,
                           self.candidate)
-        self.assertEqual(6, self.writes)
+        self.assertEqual(7, self.writes)
         self.assertEqual({}, self._held().allocations)
 
     def test_lost_answers(self):

@@ -49,8 +49,8 @@ class ClaimTest(scripted.TestCase):
         error = self.assertRaises(exception.LedgerUnavailable, self._claim,
                                   *[RACED, NOTHING] * 20)
         self.assertIn('contended', error.message)
-        self.assertEqual(12, len(self.adapter.calls))
-        self.assertEqual(6, self.pause.call_count)
+        self.assertEqual(14, len(self.adapter.calls))
+        self.assertEqual(7, self.pause.call_count)
 
     def test_lost_answer_of_an_earlier_try(self):
         self.assertTrue(self._claim(answer(503), RACED, MINE))
@@ -177,7 +177,7 @@ class ResizeTest(scripted.TestCase):
     def test_conflicts(self):
         self.assertTrue(self._resize(MINE, RACED, MINE, DONE))
         self.assertRaises(exception.LedgerUnavailable, self._resize, *[MINE, RACED] * 20)
-        self.assertEqual(12, len(self.adapter.calls))
+        self.assertEqual(14, len(self.adapter.calls))
 
 
 class CandidatesTest(scripted.TestCase):
