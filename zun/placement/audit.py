@@ -88,6 +88,15 @@ def compare(host: str, held: Held, known: Rows) -> list[Finding]:
     return findings
 
 
+def excess(held: Held, capacity: placement_ledger.Resources) -> dict[str, tuple[int, int]]:
+    """Resource class -> what is held of a host and what it has, where that is less."""
+    total: collections.Counter[str] = collections.Counter()
+    for resources in held.values():
+        total.update(resources)
+    return {name: (amount, capacity.get(name, 0)) for name, amount in sorted(total.items())
+            if amount > capacity.get(name, 0)}
+
+
 @dataclasses.dataclass(frozen=True)
 class Look:
     """What ledger and rows say of one host.
@@ -163,6 +172,7 @@ class Auditor:
         self._ledger = ledger
         self._left: list[tuple[str, str]] = []
         self._suspects: dict[str, dict[Finding, float]] = {}
+        self._excess: dict[str, dict[str, tuple[int, int]]] = {}
         self._found: collections.Counter[str] = collections.Counter()
         self._repaired: collections.Counter[str] = collections.Counter()
 
@@ -217,7 +227,16 @@ class Auditor:
                 self._repaired[finding.kind] += done
                 LOG.info('Audit of host %s: allocation of %s: %s, %s', host, finding.consumer,
                          finding.kind, 'repaired' if done else 'not repaired: the host is full')
+        self._tell_excess(host, provider, seen.held)
         return list(found)
+
+    def _tell_excess(self, host: str, provider: str, held: Held) -> None:
+        """Say so, once, when more is held of a host than it has."""
+        found = excess(held, self._ledger.capacity(provider))
+        if found and found != self._excess.get(provider):
+            LOG.warning('Host %s is over-committed: %s', host, ', '.join(
+                f'{amount} of {most} {name} are held' for name, (amount, most) in found.items()))
+        self._excess[provider] = found
 
 
 def _rows(host: str, consumers: Collection[str]) -> Rows:

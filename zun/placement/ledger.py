@@ -139,6 +139,10 @@ class Ledger(abc.ABC):
         """consumer -> resources on one host."""
 
     @abc.abstractmethod
+    def capacity(self, provider: str) -> Resources:
+        """Resource class -> what a host has in all, after reserve and ratio."""
+
+    @abc.abstractmethod
     def providers(self) -> dict[str, str]:
         """provider -> name, of all hosts that were ever reported and not forgotten."""
 

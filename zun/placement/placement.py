@@ -317,6 +317,13 @@ class PlacementLedger(ledger.Ledger):
             return {}
         return {consumer: dict(item['resources']) for consumer, item in found.items()}
 
+    def capacity(self, provider: str) -> ledger.Resources:
+        try:
+            have, _generation = client.get_part(self._connection, provider, 'inventories')
+        except exception.NotFound:
+            return {}
+        return {name: _capacity(item) for name, item in have.items()}
+
     def providers(self) -> dict[str, str]:
         """Those with one of our traits: upstream marks disabled hosts only."""
         return {found['uuid']: found['name'] for trait in (ledger.NODE_TRAIT, ledger.DISABLED_TRAIT)

@@ -100,6 +100,18 @@ class Cases:
         self.assertEqual([], self.audited(host='b', provider=other))
         self.assertEqual({self.provider: AMOUNTS}, self.books.held(ident))
 
+    def test_over_commitment_is_told_once(self):
+        log = self.useFixture(fixtures.FakeLogger('zun.placement.audit', level=30))
+        for _number in range(4):
+            self.allocate(self.running())
+        self.assertEqual([], self.audited())
+        self.assertEqual('', log.output)
+        self.books.report(self.provider, {'VCPU': ledger.Inventory(3),
+                                          'MEMORY_MB': ledger.Inventory(8192)})
+        for _round in range(2):
+            self.audited()
+        self.assertEqual('Host a is over-committed: 4 of 3 VCPU are held', log.output.strip())
+
     def test_rounds_are_made_by_one_process(self):
         others = [audit.Auditor(self.books) for _number in range(3)]
         orphan = str(uuid.uuid4())

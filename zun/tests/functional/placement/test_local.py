@@ -73,6 +73,12 @@ class Contract:
                                      candidate.capacity['MEMORY_MB']))
         self.assertEqual([], self.books.candidates({'MEMORY_MB': 1001}))
 
+    def test_capacity(self):
+        provider = self.node('a')
+        self.assertEqual(self.candidate(provider).capacity, {
+            name: amount for name, amount in self.books.capacity(provider).items() if amount})
+        self.assertEqual({}, self.books.capacity('99999999-0000-4000-8000-000000000000'))
+
     def test_class_that_is_not_offered(self):
         provider = self.node('a')
         self.books.report(provider, {'VCPU': Inventory(4), 'MEMORY_MB': Inventory(4096)})

@@ -33,3 +33,14 @@ class CompareTest(base.TestCase):
                        {'status': 'Deleted'}, {'task_state': 'container_deleting'}):
             self.assertEqual([], self._kinds({'c': {'VCPU': 9}}, {'c': row(**values)}))
             self.assertEqual([], self._kinds({}, {'c': row(**values)}))
+
+
+class ExcessTest(base.TestCase):
+    def test_decisions(self):
+        held = {'c': AMOUNTS, 'd': {**AMOUNTS, 'DISK_GB': 5}}
+        for capacity, found in (
+                ({'VCPU': 2, 'MEMORY_MB': 1024, 'DISK_GB': 5}, {}),
+                ({'VCPU': 1, 'MEMORY_MB': 1024, 'DISK_GB': 5}, {'VCPU': (2, 1)}),
+                ({'VCPU': 2, 'MEMORY_MB': 1000}, {'DISK_GB': (5, 0), 'MEMORY_MB': (1024, 1000)})):
+            self.assertEqual(found, audit.excess(held, capacity))
+        self.assertEqual({}, audit.excess({}, {}))
