@@ -89,11 +89,9 @@ class EmbeddedDriver(driver.NetworkDriver):
             raise exception.PortNotFound(port=net['port'])
         own = blocks.default_network_id(_owner(context))
         ident = net.get('network')
-        if not ident or ident == blocks.DEFAULT_NAME:
-            network_id = own
-            _ensure_default(context, own)
-        else:
-            network_id = _visible(context, ident, own)
+        # The default network is defined by the first host that makes it.
+        network_id = own if ident in (None, '', blocks.DEFAULT_NAME, own) else \
+            _visible(context, ident, own)
         addresses = [net[key] for key in ('fixed_ip', 'v4-fixed-ip', 'v6-fixed-ip')
                      if net.get(key)]
         # The IPv6 one is refused even next to an IPv4 one.
@@ -239,6 +237,8 @@ class EmbeddedDriver(driver.NetworkDriver):
                 self._unmake(context, row)
             except exception.Conflict as error:
                 LOG.info('Network %s is left on this host: %s', row.neutron_net_id, error)
+                if _is_default(row):  # it was deleted just before a container came to use it
+                    _define_default(row.neutron_net_id, row.project_id, row.user_id)
 
     @property
     def _node_engine(self) -> 'container_driver.ContainerDriver':
@@ -268,7 +268,9 @@ class EmbeddedDriver(driver.NetworkDriver):
         """The network's row and block on this host, made at first use."""
         rows = _rows(context, network_id)
         if not any(_defines(row) for row in rows):
-            raise exception.NetworkNotFound(network=network_id)
+            if network_id != blocks.default_network_id(_owner(context)):
+                raise exception.NetworkNotFound(network=network_id)
+            rows.append(_define_default(network_id, context.project_id, context.user_id))
         row = next((row for row in rows if _is_realisation(row) and row.host == CONF.host),
                    None) or _new_realisation(context, rows[0])
         options = CONF.embedded_network
@@ -345,17 +347,19 @@ def _definition(context: Context, network_id: str) -> 'objects.ZunNetwork | None
     return next((row for row in _rows(context, network_id) if _defines(row)), None)
 
 
-def _ensure_default(context: Context, network_id: str) -> None:
-    """Define a project's default network unless it is there."""
-    if _definition(context, network_id) is not None:
-        return
+def _define_default(network_id: str, project_id: str | None,
+                    user_id: str | None) -> 'objects.ZunNetwork':
+    """Define the default network of a project."""
+    context = zun_context.get_admin_context()
     network = objects.ZunNetwork(
         uuid=network_id, neutron_net_id=network_id, network_id=network_id,
-        name=blocks.DEFAULT_NAME, project_id=context.project_id, user_id=context.user_id)
+        name=blocks.DEFAULT_NAME, project_id=project_id, user_id=user_id)
     try:
         network.create(context)
     except exception.NetworkAlreadyExists:
         LOG.debug('Another process defined network %s', network_id)
+        return objects.ZunNetwork.get_by_uuid(context, network_id)
+    return network
 
 
 def _visible(context: Context, ident: str, own: str) -> str:
@@ -379,8 +383,11 @@ def _visible(context: Context, ident: str, own: str) -> str:
 
 
 def _is_for(row: 'objects.ZunNetwork', own: str) -> bool:
-    return row.uuid == own or row.uuid != blocks.default_network_id(
-        row.project_id or row.user_id or '')
+    return row.uuid == own or not _is_default(row)
+
+
+def _is_default(row: 'objects.ZunNetwork') -> bool:
+    return row.neutron_net_id == blocks.default_network_id(row.project_id or row.user_id or '')
 
 
 def _check_free(context: Context, network_id: str, address: str) -> None:

@@ -45,7 +45,7 @@ class CreateTest(base.NodeTestCase):
             operations.submit(self.node, self.context, container.uuid, 'create', generation=0)
             real.wait_for('the node to be idle', lambda: not self.node.busy(container.uuid))
         self.assertEqual(states.RUNNING, self.row(container).status)
-        self.assertLessEqual(counter.count, 20, '\n'.join(counter.statements))
+        self.assertLessEqual(counter.count, 14, '\n'.join(counter.statements))
 
     def test_a_message_of_an_older_generation_is_nothing(self):
         container = self.placed()

@@ -267,12 +267,6 @@ class ManyTest(EmbeddedTestCase):
             self.engine.start(container)
             self.assertEqual([self.address(container)], list(self.seen(container).values()))
 
-    def test_race_for_the_default_network(self):
-        found = self._at_once(16, lambda number: embedded.EmbeddedDriver().resolve(
-            self.context, [])[0]['network'])
-        self.assertEqual([blocks.default_network_id(self.context.project_id)] * 16, found)
-        self.assertEqual(1, len(objects.ZunNetwork.list(self.context)))
-
     def test_race_for_one_address(self):
         self.create()
         wanted = [{**self.resolve()[0], 'fixed_ip': '10.231.0.99'}]

@@ -25,7 +25,9 @@ class ResolveTest(shared.TestCase):
         self.assertEqual(found, self.resolve({'network': 'default'}))
         self.assertEqual(found, self.resolve({'network': None, 'fixed_ip': None}))
         self.assertEqual(found, self.resolve({'network': found[0]['network']}))
-        row, = self.rows()
+        self.assertEqual([], self.rows())
+        self.driver.plan(self.context, shared.make_container(), found)
+        row, = [row for row in self.rows() if row.host is None]
         self.assertEqual(('default', 'p1', 'u-p1', None, row.uuid, row.uuid),
                          (row.name, row.project_id, row.user_id, row.host, row.neutron_net_id,
                           row.network_id))
@@ -39,16 +41,23 @@ class ResolveTest(shared.TestCase):
                                       {'network': ident})
             self.assertIn(ident, error.message)
 
-    def test_race_of_two_processes(self):
-        start, found = threading.Barrier(8), []
+    def test_race_of_several_hosts(self):
+        start, found, wanted = threading.Barrier(8), [], self.resolve()
 
-        def resolve():
+        def plan():
+            host = embedded.EmbeddedDriver(engine=shared.Engine())
             start.wait(shared.LONG)
-            found.append(embedded.EmbeddedDriver().resolve(shared.make_context(), [])[0]['network'])
+            attachment, = host.plan(self.context, shared.make_container(), wanted)
+            found.append(attachment.network_id)
 
-        shared.run_all([resolve] * 8)
+        shared.run_all([plan] * 8)
         self.assertEqual([blocks.default_network_id('p1')] * 8, found)
-        self.assertEqual(1, len(self.rows()))
+        self.assertEqual(1, sum(row.host is None for row in self.rows()))
+
+    def test_default_network_of_another_project_is_not_made(self):
+        self.assertRaises(exception.NetworkNotFound, self.driver.plan, shared.make_context('p2'),
+                          shared.make_container(), self.resolve())
+        self.assertEqual([], self.rows())
 
     def test_networks_of_the_administrator_are_for_all(self):
         net = self.shared('blue')

@@ -125,6 +125,20 @@ class NetworkTest(shared.TestCase):
                          {row.neutron_net_id for row in self.rows()})
         self.assertIsNone(embedded_networks.get(left))
 
+    def test_default_network_that_is_deleted_while_a_container_comes_to_use_it(self):
+        """The host has made it, and looks no more whether it is defined."""
+        first, second = shared.make_container(), shared.make_container()
+        plan, = self.plan(first)
+        self.driver.release(self.context, first.uuid)
+        self.api.delete_network(self.context, plan.network_id)
+        self.assertEqual(self.address(plan), self.address(self.plan(second)[0]))
+        self.driver.sweep(self.context)
+        definition = next(row for row in self.rows() if row.host is None)
+        self.assertEqual((plan.network_id, 'p1', 'default'),
+                         (definition.uuid, definition.project_id, definition.name))
+        self.driver.sweep(self.context)
+        self.assertEqual(2, len(self.rows()))
+
     def test_sweep_leaves_what_is_in_use(self):
         net, late = self.shared(), shared.make_container()
         self.plan(late, {'network': net})
