@@ -135,6 +135,10 @@ class Ledger(abc.ABC):
         """Keep new containers off a host, or let them on it again."""
 
     @abc.abstractmethod
+    def closed(self) -> ty.Collection[str]:
+        """Providers of the hosts that new containers are kept off."""
+
+    @abc.abstractmethod
     def allocations_on(self, provider: str) -> dict[str, Resources]:
         """consumer -> resources on one host."""
 

@@ -85,6 +85,9 @@ class LocalLedger(ledger.Ledger):
         return {row['consumer_uuid']: _resources(row)
                 for row in local_allocations.by_provider(provider)}
 
+    def closed(self) -> set[str]:
+        return {row['rp_uuid'] for row in local_allocations.providers(_HOST.c.disabled.is_(True))}
+
     def capacity(self, provider: str) -> ledger.Resources:
         return {name: row[column] for row in local_allocations.providers(
             _HOST.c.rp_uuid == provider) for name, column in _COLUMNS.items()}

@@ -329,6 +329,10 @@ class PlacementLedger(ledger.Ledger):
         return {found['uuid']: found['name'] for trait in (ledger.NODE_TRAIT, ledger.DISABLED_TRAIT)
                 for found in client.list_providers(self._connection, [trait])}
 
+    def closed(self) -> set[str]:
+        return {found['uuid'] for found in client.list_providers(
+            self._connection, [ledger.DISABLED_TRAIT])}
+
     def unmarked(self) -> dict[str, str]:
         """Those with free CPUs that are not Nova's: upstream does not mark its hosts."""
         found = client.list_providers(

@@ -22,8 +22,8 @@ CONF = zun.conf.CONF
 #: Hosts whose rows are read at first; while none of them passes, so many times more.
 _BATCH = 50
 _GROWTH = 4
-#: Seconds for which the number of hosts is believed.
-_COUNTED_FOR = 60.0
+#: Seconds for which the number of hosts is believed, and which of them the ledger keeps closed.
+_KNOWN_FOR = 30.0
 _ROOM = 'with room'
 _FRESH = 'not tried before'
 Context = zun_context.RequestContext
@@ -37,7 +37,9 @@ class FilterScheduler(driver.SchedulerDriver):
         self._filters = filters.load(CONF.scheduler.available_filters,
                                      CONF.scheduler.enabled_filters)
         self._hosts = 0
-        self._counted_at = -_COUNTED_FOR
+        self._counted_at = -_KNOWN_FOR
+        self._closed: frozenset[str] = frozenset()
+        self._asked_at = -_KNOWN_FOR
         #: Whether hosts have all they have themselves, as far as the ledger was asked.
         self._flat = True
 
@@ -46,8 +48,9 @@ class FilterScheduler(driver.SchedulerDriver):
         wanted = _with_companions(context, wanted)
         search = _Search(wanted, refused, filters.needed(wanted, self._filters))
         if not (repeated or wanted.main.required) and self._optimistic():
+            closed = self._closed_hosts()
             guesses = [guess.candidate_of(host, wanted) for host in host_state.read(
-                wanted.requested_host or None, draw=_BATCH)]
+                wanted.requested_host or None, draw=_BATCH) if host.rp_uuid not in closed]
             hosts = search.passing([host for host in guesses if guess.may_take(host, wanted)])
             if hosts:
                 return driver.Choice(weighers.ordered(hosts, wanted), search.trail, guessed=True)
@@ -62,9 +65,15 @@ class FilterScheduler(driver.SchedulerDriver):
             return True
         if self._ledger.draws or not options.optimistic_above:
             return False
-        if time.monotonic() - self._counted_at >= _COUNTED_FOR:
+        if time.monotonic() - self._counted_at >= _KNOWN_FOR:
             self._hosts, self._counted_at = host_state.count(), time.monotonic()
         return self._hosts > options.optimistic_above
+
+    def _closed_hosts(self) -> frozenset[str]:
+        """Providers whose hosts the ledger keeps closed, maybe for what no row of theirs tells."""
+        if time.monotonic() - self._asked_at >= _KNOWN_FOR:
+            self._closed, self._asked_at = frozenset(self._ledger.closed()), time.monotonic()
+        return self._closed
 
     def _of_candidates(self, wanted: request.Request, search: '_Search') -> driver.Choice:
         known = host_state.read(wanted.requested_host) if wanted.requested_host else None

@@ -108,8 +108,10 @@ class Contract:
         forbidden = [ledger.DISABLED_TRAIT]
         self.assertEqual([], self.books.candidates(RESOURCES, forbidden=forbidden))
         self.assertEqual(1, len(self.books.candidates(RESOURCES)))
+        self.assertEqual({provider}, set(self.books.closed()))
         self.books.set_disabled(provider, False)
         self.assertEqual(1, len(self.books.candidates(RESOURCES, forbidden=forbidden)))
+        self.assertEqual(set(), set(self.books.closed()))
         self.books.report(provider, self.INVENTORIES, forbidden)
         self.assertEqual([], self.books.candidates(RESOURCES, forbidden=forbidden))
         self.books.set_disabled('99999999-0000-4000-8000-000000000000', True)

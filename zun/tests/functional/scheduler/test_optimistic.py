@@ -152,17 +152,19 @@ class PlacementTest(test_manager.TestCase):
         return provider
 
     def test_one_request(self):
+        """Now and then another one, which asks for the hosts that are closed."""
         provider = cloud.host(self.books, 'a')
-        placed, calls = self._schedule()
-        self.assertEqual(('a', ['PUT allocations']), (placed.host, calls))
+        for expected in (['GET resource_providers', 'PUT allocations'], ['PUT allocations']):
+            placed, calls = self._schedule()
+            self.assertEqual(('a', expected), (placed.host, calls))
         self.assertEqual({provider: {'VCPU': 1, 'MEMORY_MB': 512}}, self.books.held(placed.uuid))
 
     def test_shared_storage(self):
         """It is found once guesses were refused, and then there are no more of them."""
         provider = self._without_disk('a')
         storage = self._share_disk(provider)
-        for expected in (['PUT allocations', 'GET allocation_candidates', 'PUT allocations'],
-                         ['GET allocation_candidates', 'PUT allocations']):
+        for expected in (['GET resource_providers', 'PUT allocations', 'GET allocation_candidates',
+                          'PUT allocations'], ['GET allocation_candidates', 'PUT allocations']):
             placed, calls = self._schedule(disk=5)
             self.assertEqual(('a', expected), (placed.host, calls))
             self.assertEqual({provider: {'VCPU': 1, 'MEMORY_MB': 512}, storage: {'DISK_GB': 5}},
@@ -174,7 +176,7 @@ class PlacementTest(test_manager.TestCase):
         for name in 'ab':
             cloud.host(self.books, name, memory=4096, mem_total=8192)
         refused, calls = self._schedule(memory='8000')
-        self.assertEqual(['PUT allocations'] * 2 + ['GET allocation_candidates'], calls)
+        self.assertEqual(['PUT allocations'] * 2 + ['GET allocation_candidates'], calls[1:])
         self.assertEqual((manager.NO_HOST, 0), (refused.status_reason, self._consumers()))
 
     def test_providers_that_are_gone(self):
@@ -188,13 +190,25 @@ class PlacementTest(test_manager.TestCase):
         self.assertEqual(1, self._consumers())
 
     def test_host_that_was_disabled_just_now(self):
-        """Its row tells at once, the ledger may follow later; and the other way round."""
-        provider = cloud.host(self.books, 'a')
+        """Its row tells at once, the ledger may follow later."""
+        cloud.host(self.books, 'a')
         service = objects.ZunService.get_by_host_and_binary(cloud.ADMIN, 'a', 'zun-compute')
         service.disabled = True
         service.save()
         self.assertEqual('Error', self._schedule()[0].status)
-        self.books.set_disabled(provider, True)
         service.disabled = False
         service.save()
         self.assertEqual('a', self._schedule()[0].host)
+
+    def test_host_that_only_the_ledger_keeps_closed(self):
+        """No row tells of a node whose disk is full, or of a trait that an operator has set."""
+        clock = self.useFixture(fixtures.MockPatch('time.monotonic')).mock
+        clock.return_value = 1000.0
+        closed = cloud.host(self.books, 'closed')
+        cloud.host(self.books, 'open', cpus=1)
+        self.books.set_disabled(closed, True)
+        self.assertEqual('open', self._schedule()[0].host)
+        self.assertEqual('Error', self._schedule()[0].status)
+        self.books.set_disabled(closed, False)
+        clock.return_value += 30
+        self.assertEqual('closed', self._schedule()[0].host)
