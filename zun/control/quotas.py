@@ -89,10 +89,9 @@ def reservation(context: Context, project_id: str | None, deltas: Deltas,
     """
     if not deltas or not _limited():
         return None
-    most = limits(context, project_id)
     if early:
-        db_quotas.check(db_quotas.usage(project_id), deltas, most)
+        db_quotas.check(db_quotas.usage(project_id), deltas, limits(context, project_id))
 
     def reserve(session: orm.Session) -> None:
-        db_quotas.reserve(session, project_id, deltas, most)
+        db_quotas.reserve(session, project_id, deltas, _complete)
     return reserve

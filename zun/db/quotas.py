@@ -22,7 +22,10 @@ RESOURCES = ('containers', 'cpu', 'memory', 'disk')
 DEFAULT_CLASS = 'default'
 
 Usage = dict[str, float]
+#: All limits of a project by those that are stored for it.
+Complete = collections.abc.Callable[[dict[str, int]], collections.abc.Mapping[str, float]]
 
+_STORED = ('rank', 'id', 'resource', 'hard_limit')
 
 
 def memory_mib(column: sa.ColumnElement[ty.Any]) -> sa.ColumnElement[ty.Any]:
@@ -36,18 +39,37 @@ def memory_mib(column: sa.ColumnElement[ty.Any]) -> sa.ColumnElement[ty.Any]:
     return sa.cast(sa.func.nullif(digits, ''), sa.Numeric(20, 3)) * factor
 
 
-def _used(session: orm.Session, project_id: str | None) -> Usage:
+def _usage(project_id: str | None) -> ty.Any:
+    """A statement with one row, whose columns are :data:`RESOURCES`."""
     table = models.container
     types = [models.CONTAINER, *([models.CAPSULE] if CONF.quota.count_capsules else [])]
-    counted = session.execute(sa.select(
-        sa.func.count(table.c.id), sa.func.sum(sa.type_coerce(table.c.cpu, sa.Float)),
-        sa.func.sum(sa.type_coerce(memory_mib(table.c.memory), sa.Float)),
-        sa.func.sum(table.c.disk)).where(
+    return sa.select(
+        sa.func.count(table.c.id).label('containers'),
+        sa.func.sum(sa.type_coerce(table.c.cpu, sa.Float)).label('cpu'),
+        sa.func.sum(sa.type_coerce(memory_mib(table.c.memory), sa.Float)).label('memory'),
+        sa.func.sum(table.c.disk).label('disk')).where(
         table.c.project_id == project_id, table.c.container_type.in_(types),
-        sa.or_(table.c.status.is_(None), table.c.status != states.DELETED))).one()
-    containers, cpu, memory, disk = counted
-    return {'containers': containers, 'cpu': round(float(cpu or 0), 3),
-            'memory': round(float(memory or 0), 3), 'disk': float(disk or 0)}
+        sa.or_(table.c.status.is_(None), table.c.status != states.DELETED))
+
+
+def _used(row: ty.Any) -> Usage:
+    return {'containers': row.containers, 'cpu': round(float(row.cpu or 0), 3),
+            'memory': round(float(row.memory or 0), 3), 'disk': float(row.disk or 0)}
+
+
+def _limits(project_id: str | None, class_name: str) -> list[sa.Select[ty.Any]]:
+    """The rows of the class and of the project; of several the last one counts."""
+    return [sa.select(sa.literal(rank).label('rank'), table.c.id, table.c.resource,
+                      table.c.hard_limit).where(condition)
+            for rank, (table, condition) in enumerate((
+                (models.quota_classes, models.quota_classes.c.class_name == class_name),
+                (models.quotas, models.quotas.c.project_id == project_id)))]
+
+
+def _stored(found: collections.abc.Iterable[ty.Any]) -> dict[str, int]:
+    return {row.resource: row.hard_limit
+            for row in sorted(found, key=lambda row: (row.rank, row.id))
+            if row.hard_limit is not None}
 
 
 def usage(project_id: str | None) -> Usage:
@@ -58,7 +80,7 @@ def usage(project_id: str | None) -> Usage:
     count.
     """
     with engine.reader() as session:
-        return _used(session, project_id)
+        return _used(session.execute(_usage(project_id)).one())
 
 
 def exceeded(limit: float, wanted: float) -> bool:
@@ -83,33 +105,31 @@ def check(used: Usage, deltas: collections.abc.Mapping[str, float],
 
 
 def reserve(session: orm.Session, project_id: str | None,
-            deltas: collections.abc.Mapping[str, float],
-            limits: collections.abc.Mapping[str, float]) -> None:
+            deltas: collections.abc.Mapping[str, float], complete: Complete) -> None:
     """Hold the project's usage still until the transaction ends, and check it.
 
-    Two statements: the write of the project's version, and one aggregate. It has to come first in
-    the transaction.
+    Two statements: the write of the project's version, and one read of usage and limits. It has to
+    come first in the transaction.
 
     :param deltas: resource -> what the transaction is about to add
-    :param limits: resource -> hard limit, -1 or absent: none
+    :param complete: gives the hard limits, -1 or absent: none
     :raises OverQuota: with the names of the resources, sorted
     """
     locks.hold(session, project_id, locks.USAGE)
-    check(_used(session, project_id), deltas, limits)
+    counted = _usage(project_id)
+    amounts = counted.selected_columns
+    found: ty.Any = session.execute(sa.union_all(
+        counted.with_only_columns(*(sa.null().label(name) for name in _STORED), *amounts),
+        *(part.add_columns(*(sa.null().label(name) for name in RESOURCES))
+          for part in _limits(project_id, DEFAULT_CLASS)))).all()
+    used, = (row for row in found if row.rank is None)
+    check(_used(used), deltas, complete(_stored(row for row in found if row.rank is not None)))
 
 
 def limits(project_id: str | None, class_name: str = DEFAULT_CLASS) -> dict[str, int]:
     """Stored limits of a project: its own rows over those of the class; one statement."""
-    own, klass = models.quotas, models.quota_classes
-    statement = sa.union_all(
-        sa.select(sa.literal(0).label('rank'), klass.c.id, klass.c.resource, klass.c.hard_limit)
-        .where(klass.c.class_name == class_name),
-        sa.select(sa.literal(1), own.c.id, own.c.resource, own.c.hard_limit)
-        .where(own.c.project_id == project_id))
     with engine.reader() as session:
-        found = session.execute(statement).all()
-    return {row.resource: row.hard_limit for row in sorted(found, key=lambda row: row[:2])
-            if row.hard_limit is not None}
+        return _stored(session.execute(sa.union_all(*_limits(project_id, class_name))).all())
 
 
 def get(table: sa.Table, owner: dict[str, ty.Any], resource: str) -> rows.Row | None:

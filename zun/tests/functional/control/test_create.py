@@ -192,7 +192,7 @@ class CreateTest(world.TestCase):
             clients.get().network = network
             with engine.statement_counter() as counter:
                 self._create()
-            self.assertLessEqual(counter.count, 6, counter.statements)
+            self.assertLessEqual(counter.count, 5, counter.statements)
 
 
 class ImageValidationTest(world.TestCase):

@@ -100,7 +100,7 @@ class TestReserve(database.TestCase):
                   'memory': int(values.get('memory', 0)), 'disk': values.get('disk', 0)}
 
         def reserve(session: orm.Session) -> None:
-            quotas.reserve(session, project, deltas, limits)
+            quotas.reserve(session, project, deltas, lambda stored: limits)
 
         container = objects.Container(project_id=project, status='Creating', **values)
         container.create(self.context, objects.ContainerRequest(), 'create', reserve)
@@ -126,6 +126,24 @@ class TestReserve(database.TestCase):
             self._create({'containers': 10, 'cpu': 1}, cpu=0.1)
         self.assertRaises(exception.OverQuota, self._create, {'cpu': 1}, cpu=0.1)
 
+    def test_stored_limits(self) -> None:
+        """They are read along with the usage: those of the project over those of the class."""
+        objects.QuotaClass.put(self.admin, 'default', 'cpu', 10)
+        objects.QuotaClass.put(self.admin, 'default', 'disk', 20)
+        objects.Quota.put(self.admin, 'project', 'cpu', 3)
+        objects.Quota.put(self.admin, 'other', 'disk', 1)
+        seen = []
+
+        def complete(stored: dict[str, int]) -> dict[str, int]:
+            seen.append(stored)
+            return stored
+
+        with engine.writer() as session:
+            quotas.reserve(session, 'project', {'cpu': 3.0, 'disk': 20}, complete)
+            self.assertRaises(exception.OverQuota, quotas.reserve, session, 'project',
+                              {'cpu': 3.5}, complete)
+        self.assertEqual([{'cpu': 3, 'disk': 20}] * 2, seen)
+
     def test_zero_forbids(self) -> None:
         self.assertRaises(exception.OverQuota, self._create, {'containers': 0})
         self._create({'disk': 0})
@@ -133,15 +151,15 @@ class TestReserve(database.TestCase):
     def test_giving_back_is_never_over(self) -> None:
         self._create({}, cpu=4.0)
         with engine.writer() as session:
-            quotas.reserve(session, 'project', {'cpu': -1.0}, {'cpu': 2})
+            quotas.reserve(session, 'project', {'cpu': -1.0}, lambda stored: {'cpu': 2})
             self.assertRaises(exception.OverQuota, quotas.reserve, session, 'project',
-                              {'cpu': 0.1}, {'cpu': 2})
+                              {'cpu': 0.1}, lambda stored: {'cpu': 2})
 
     def test_change_with_reservation(self) -> None:
         made = self._create({}, cpu=1.0)
 
         def reserve(session: orm.Session) -> None:
-            quotas.reserve(session, 'project', {'cpu': 2.0}, {'cpu': 2})
+            quotas.reserve(session, 'project', {'cpu': 2.0}, lambda stored: {'cpu': 2})
 
         made.cpu = 3.0
         self.assertRaises(exception.OverQuota, made.save, reserve=reserve)
