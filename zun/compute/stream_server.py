@@ -57,6 +57,7 @@ class _Live:
     def __init__(self, loop: loops.LoopThread) -> None:
         self._loop = loop
         self.container_uuid = ''
+        self.kind = ''
         self.stopped: asyncio.Future[rpc_stream.Ending] = asyncio.get_running_loop(
             ).create_future()
         self._stream: container_streams.Stream | None = None
@@ -65,6 +66,7 @@ class _Live:
     def admit(self, session: Session) -> None:
         """The key was right."""
         self.container_uuid = session.container_uuid
+        self.kind = session.kind
         if session.height and session.width and self._size is None:
             self._size = session.height, session.width
 

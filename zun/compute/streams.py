@@ -5,7 +5,6 @@ A verb leaves a row and gives a ticket; the rest happens when the client comes, 
 :mod:`zun.compute.stream_server`.
 """
 
-import collections.abc
 import dataclasses
 import threading
 import typing as ty
@@ -32,6 +31,7 @@ class Live(ty.Protocol):
     """A session whose client is connected, or just connects."""
 
     container_uuid: str
+    kind: str
 
     def resize(self, height: int, width: int) -> None:
         """Size of its terminal, now or once it is there; waits until it is done.
@@ -194,8 +194,11 @@ def _known(height: int, width: int) -> bool:
 
 def revoke(container_uuid: str,
            ending: rpc_stream.Ending = rpc_stream.TARGET_CLOSED) -> None:
-    """End the sessions of a container that stops or goes; unused tickets become worthless."""
+    """End the consoles of a container that stops or goes; unused tickets become worthless.
+
+    A log that is followed ends by itself, with the last words of the container.
+    """
     Session.revoke(container_uuid)
-    lives: collections.abc.Sequence[Live] = LIVE.of(container_uuid)
-    for live in lives:
-        live.end(ending)
+    for live in LIVE.of(container_uuid):
+        if live.kind != console_session.LOGS:
+            live.end(ending)

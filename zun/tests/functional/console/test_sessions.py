@@ -203,6 +203,22 @@ class TestSessions(base.ConsoleTestCase):
         attached.send(b'\n')
         self.assertEqual((1000, 'Target closed'), base.drain(log)[1:])
 
+    def test_last_words_are_in_a_followed_log(self):
+        """As in a reboot, a delete and a rebuild: consoles are ended before the container is."""
+        script = 'trap "echo bye; sleep 0.3; echo last; exit" TERM; echo hi; while :; do ' \
+                 'sleep 0.1; done'
+        ways = ((self.driver.reboot, lambda row: self.driver.stop(row, 0)),
+                (self.driver.stop, lambda row: self.driver.delete(row.uuid)))
+        for way, finish in ways:
+            container = self.container(command=['sh', '-c', script])
+            log = self.dial(self.logs_url(container))
+            base.read_until(log, b'hi\n')
+            streams.revoke(container.uuid)
+            way(container, 10)
+            self.assertEqual((b'bye\nlast\n', 1000, 'Target closed'), base.drain(log))
+            finish(container)
+        self.wait_idle(container)
+
     def test_part_of_a_log(self):
         # The engine counts lines before it picks the stream, and two streams may swap when close.
         container = self.container(
@@ -264,6 +280,7 @@ class TestSessions(base.ConsoleTestCase):
             ws = self.dial(url(container))
             engine.wait_for('the session', lambda c=container: streams.LIVE.of(c.uuid))
             streams.revoke(container.uuid)
+            self.driver.stop(container, 0)
             base.drain(ws)
             self._check_record(container, name)
             self._check_notified(container, kind)
