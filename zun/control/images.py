@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images: on hosts, in registries, and those that new containers ask for."""
 
+import collections.abc
+import functools
 import typing as ty
 
 from oslo_log import log as logging
@@ -36,33 +38,29 @@ def pull(context: Context, values: dict[str, ty.Any]) -> 'objects.Image':
         context, uuid=uuidutils.generate_uuid(), project_id=context.project_id,
         user_id=context.user_id, repo=repo, tag=tag, host=host,
         image_id=values.get('image_id'), size=values.get('size'), status=states.PULLING)
+    undo: collections.abc.Callable[[], ty.Any]
     try:
         image.pull(context)
+        undo = image.destroy
     except exception.ImageAlreadyExists:
         failed = objects.Image.list(context, filters={
             'repo': repo, 'tag': tag, 'host': host, 'status': states.ERROR})
         if not failed:
             raise
-        return _pull_again(context, failed[0])
+        image = failed[0]
+        undo = functools.partial(_set_status, image, states.ERROR, image.status_reason)
+        _set_status(image, states.PULLING, None)
     try:
         clients.get().compute.image_pull(context, host, image.uuid)
     except exception.ZunException:
-        image.destroy()
+        undo()
         raise
     return image
 
 
-def _pull_again(context: Context, image: 'objects.Image') -> 'objects.Image':
-    image.status, reason = states.PULLING, image.status_reason
-    image.status_reason = None
-    image.save(context)
-    try:
-        clients.get().compute.image_pull(context, image.host, image.uuid)
-    except exception.ZunException:
-        image.status, image.status_reason = states.ERROR, reason
-        image.save(context)
-        raise
-    return image
+def _set_status(image: 'objects.Image', status: str, reason: str | None) -> None:
+    image.status, image.status_reason = status, reason
+    image.save()
 
 
 def _name(text: str) -> tuple[str, str]:
