@@ -214,6 +214,7 @@ def main() -> int:
     upgradecheck.CONF = CONF  # where it looks for --json
     try:
         config.parse_args(sys.argv[1:], program='zun-status')
+        engine.check()
         if CONF.command.name == 'upgrade':
             return upgradecheck.run(CONF)
         return int(CONF.command.action_fn())

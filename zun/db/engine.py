@@ -88,14 +88,15 @@ def check() -> None:
 
     Waits for it as ``[database]/max_retries`` and ``retry_interval`` say.
 
-    :raises ConfigInvalid: none is configured, or it cannot be used
+    :raises ConfigInvalid: none is configured, or it cannot be used, or not with these options, as
+        SQLite with ``pool_timeout``
     """
     if not CONF.database.connection:
         raise exception.ConfigInvalid(error_msg='[database]/connection is not set.')
     try:
         with reader() as session:
             session.execute(sa.select(sa.literal(1)))
-    except (db_exc.DBError, sa_exc.ArgumentError, ImportError) as error:
+    except (db_exc.DBError, sa_exc.ArgumentError, ImportError, TypeError) as error:
         raise exception.ConfigInvalid(
             error_msg=f'[database]/connection cannot be used: {_first_line(error)}') from error
     _manager.dispose_pool()

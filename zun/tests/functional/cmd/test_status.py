@@ -67,3 +67,11 @@ class TestUpgradeCheck(base.TestCase):
         code, checks = self._checks()
         self.assertEqual(2, code)
         self.assertIn('zun-db-manage upgrade', checks['Database Revision']['details'])
+
+    def test_database_that_cannot_be_used(self):
+        for options in ('pool_timeout = 30', 'connection = sqlite:////no/where\nmax_retries = 0'):
+            with open(self.conf, 'a') as conf:
+                conf.write(f'[database]\n{options}\n')
+            ended = self._run('zun.cmd.status', 'upgrade', 'check')
+            self.assertEqual((255, ''), (ended.returncode, ended.stdout))
+            self.assertRegex(ended.stderr, r'^zun-status: .*\[database\].*\n$')

@@ -312,3 +312,10 @@ class TestSqlite(base.TestCase):
             self.assertIn('[database]/connection', error.message)
             self.assertNotIn('\n', error.message)
         self.addCleanup(engine.reset)
+
+    def test_option_that_it_does_not_have(self) -> None:
+        self.useFixture(database.Database())
+        self.config(group='database', pool_timeout=30)
+        engine.reset()
+        error = self.assertRaises(exception.ConfigInvalid, engine.check)
+        self.assertIn("'pool_timeout'", error.message)
