@@ -114,7 +114,9 @@ MEANINGS: dict[str, str] = {
     'next': 'URL of the next page; null on the last one.',
     'os': 'Operating system.',
     'os_type': 'Kind of the operating system.',
-    'output': 'What it wrote to standard output and standard error.',
+    'output': 'What it wrote to standard output and standard error, as many bytes as the operator '
+              'allows (1 MiB at first); a last line tells when there were more. Bytes that are not '
+              'UTF-8 show as U+FFFD.',
     'password': 'Password; masked.',
     'port': 'Id of the port in Neutron.',
     'port_id': 'Id of the port in Neutron.',

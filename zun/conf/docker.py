@@ -151,7 +151,8 @@ LIMIT_OPTS: list[cfg.Opt] = [
         'max_log_bytes',
         default=10 * MIB,
         min=1024,
-        help='Most bytes of log in one answer. The newest are kept.',
+        help='Most bytes of log in one answer. The newest are kept, and a line in front tells '
+        'when there were more.',
     ),
     cfg.IntOpt(
         'max_exec_output_bytes',

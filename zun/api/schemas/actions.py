@@ -58,7 +58,9 @@ LOGS = schema.Schema(
     Field('stderr', types.BOOLEAN_EXTENDED, 'Standard error. Default true.'),
     Field('timestamps', types.BOOLEAN_EXTENDED, 'Put the time before each line.'),
     Field('tail', schema.Type({'type': ['string', 'integer', 'null']}),
-          'Lines from the end, or `all`, which is the default.'),
+          'Lines from the end, or `all`, which is the default. An answer holds the newest bytes, '
+          'as many as the operator allows (10 MiB at first); a first line tells when there were '
+          'more, which `tail` and `since` choose from. Bytes that are not UTF-8 show as U+FFFD.'),
     Field('since', schema.Type({'type': ['string', 'integer', 'null'],
                                 'pattern': f'^[0-9]*|{_SINCE_TIME}$'}),
           'Seconds since the epoch, or UTC as `YYYY-MM-DD hh:mm:ss,f`.'),

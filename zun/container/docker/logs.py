@@ -23,12 +23,13 @@ class Tail:
 
     :param limit: how many to keep
     :param file: empty
+    :ivar cut: whether there were more
     """
 
     def __init__(self, limit: int, file: ty.IO[bytes]) -> None:
         self._limit = limit
         self._file = file
-        self._cut = False
+        self.cut = False
 
     def add(self, data: bytes) -> None:
         view = memoryview(data)
@@ -36,15 +37,15 @@ class Tail:
             room = self._limit - self._file.tell()
             if not room:
                 self._file.seek(0)
-                self._cut, room = True, self._limit
+                self.cut, room = True, self._limit
             self._file.write(view[:room])
             view = view[room:]
 
     def pieces(self) -> collections.abc.Iterator[bytes]:
         """What is kept, the oldest first; after a cut it begins with a whole line if it has one."""
         end = self._file.tell()
-        parts = [(end, self._limit), (0, end)] if self._cut else [(0, end)]
-        skipped = self._begun_line(parts) if self._cut else 0
+        parts = [(end, self._limit), (0, end)] if self.cut else [(0, end)]
+        skipped = self._begun_line(parts) if self.cut else 0
         for begin, stop in parts:
             yield from self._between(begin + skipped, stop)
             skipped = max(skipped - (stop - begin), 0)
@@ -71,6 +72,8 @@ def read(engine: client.Client, name: str, tty: bool, params: dict[str, str],
          into: ty.IO[bytes]) -> None:
     """Write logs up to now as UTF-8, at most ``[docker]/max_log_bytes`` of them.
 
+    A line in front tells when there were more.
+
     :param tty: a terminal's output comes as it is, other output in frames
     :param params: query of the engine's logs
     """
@@ -80,6 +83,8 @@ def read(engine: client.Client, name: str, tty: bool, params: dict[str, str],
         tail = Tail(CONF.docker.max_log_bytes, ty.cast(ty.IO[bytes], file))
         for part in _output(engine.chunks(response, CONF.docker.default_timeout), tty):
             tail.add(part)
+        if tail.cut:
+            into.write(f'[log cut: the newest {CONF.docker.max_log_bytes} bytes]\n'.encode())
         for text in codecs.iterdecode(tail.pieces(), 'utf-8', 'replace'):
             into.write(text.encode())
 

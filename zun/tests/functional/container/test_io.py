@@ -231,10 +231,12 @@ class TestLogs(base.DriverTestCase):
     def test_newest_are_kept(self):
         self.config(group='docker', max_log_bytes=10000)
         container = self._ended('i=0; while [ $i -lt 4000 ]; do echo line-$i; i=$((i+1)); done')
-        lines = self.logs(container).splitlines()
+        cut, *lines = self.logs(container).splitlines()
+        self.assertEqual('[log cut: the newest 10000 bytes]', cut)
         self.assertEqual('line-3999', lines[-1])
         self.assertEqual([f'line-{i}' for i in range(4000 - len(lines), 4000)], lines)
         self.assertTrue(9900 <= sum(len(line) + 1 for line in lines) <= 10000)
+        self.assertEqual('line-3998\nline-3999\n', self.logs(container, tail=2))
 
     def test_log_that_cannot_be_read(self):
         self.config(group='docker', log_driver='none', log_opts={})
