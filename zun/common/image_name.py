@@ -55,6 +55,12 @@ def split_domain(name: str) -> tuple[str | None, str]:
     return None, name
 
 
+def is_domain(text: str) -> bool:
+    """Whether it is a registry host, with or without a port, that cannot be taken for a path."""
+    return (re.fullmatch(_HOST, text, re.ASCII) is not None
+            and split_domain(f'{text}/')[0] is not None)
+
+
 def parse(text: str) -> Reference:
     """Take the name of an image apart. One line break at its end is forgiven.
 

@@ -171,7 +171,9 @@ LIMIT_OPTS: list[cfg.Opt] = [
 REGISTRY_OPTS: list[cfg.Opt] = [
     cfg.StrOpt(
         'default_registry',
-        help="Registry of images whose name has no domain. Unset: the engine's default.",
+        regex=r'^((localhost|[^/]*[.:][^/]*)(/.*)?)?$',
+        help='Registry of images whose name has no domain: a host with a dot or a port, or '
+        "localhost. Unset: the engine's default.",
     ),
     cfg.StrOpt('default_registry_username', help='User of default_registry.'),
     cfg.StrOpt('default_registry_password', secret=True, help='Password for default_registry.'),

@@ -9,6 +9,7 @@ from zun import objects
 from zun.common import context as zun_context
 from zun.common import crypt
 from zun.common import exception
+from zun.common import image_name
 import zun.conf
 
 CONF = zun.conf.CONF
@@ -33,9 +34,10 @@ def find(context: Context, ident: str) -> 'objects.Registry':
 def create(context: Context, values: dict[str, ty.Any]) -> 'objects.Registry':
     """
     :param values: domain; name, username, password
+    :raises InvalidValue: the domain is no host of a registry
     :raises OperationNotSupported: a password, which anybody could decrypt
     """
-    _check_secret(values)
+    _check(values)
     registry = objects.Registry(
         context, uuid=uuidutils.generate_uuid(), project_id=context.project_id,
         user_id=context.user_id, **values)
@@ -47,9 +49,10 @@ def update(context: Context, registry: 'objects.Registry',
            values: dict[str, ty.Any]) -> 'objects.Registry':
     """Change some of domain, name, username, password.
 
+    :raises InvalidValue: the domain is no host of a registry
     :raises OperationNotSupported: a password, which anybody could decrypt
     """
-    _check_secret(values)
+    _check(values)
     for name, value in values.items():
         setattr(registry, name, value)
     registry.save()
@@ -78,7 +81,12 @@ def renew_passwords(context: Context) -> tuple[int, list[str]]:
     return count, lost
 
 
-def _check_secret(values: dict[str, ty.Any]) -> None:
+def _check(values: dict[str, ty.Any]) -> None:
+    domain = values.get('domain')
+    if domain is not None and not image_name.is_domain(domain):
+        raise exception.InvalidValue(
+            f"domain: '{domain}' is no host of a registry: it is a name with a dot or a port, or "
+            'localhost.')
     if values.get('password') and crypt.is_public() and not CONF.allow_default_encryption_key:
         raise exception.OperationNotSupported(
             'This cloud keeps no passwords of registries: it has no encryption key of its own.')

@@ -91,14 +91,17 @@ def _named(text: str, registry: ty.Any) -> _Pull:
 def credentials(domain: str | None, registry: ty.Any) -> tuple[str | None, str | None]:
     """User and password for the registry of an image.
 
-    They are sent only to the registry they belong to, whatever domain the image names.
+    They are sent only to the registry they belong to, whatever domain the image names; and to none
+    whose domain an engine takes for the beginning of a path, on the registry that is its default.
 
     :param registry: a Registry or None
     """
+    if domain is None or image_name.split_domain(f'{domain}/')[0] is None:
+        return None, None
     if registry is not None and registry.username and domain == registry.domain:
         return registry.username, registry.plain_password() or ''
     options = CONF.docker
-    if domain and domain == options.default_registry and options.default_registry_username:
+    if domain == options.default_registry and options.default_registry_username:
         return options.default_registry_username, options.default_registry_password or ''
     return None, None
 

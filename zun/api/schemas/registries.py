@@ -9,7 +9,8 @@ _PASSWORD_BYTES = 4096
 
 def _body(name: str, domain_required: bool) -> schema.Schema:
     members = types.members((
-        schema.Field('domain', types.NAME, 'Host, with its port.', required=domain_required),
+        schema.Field('domain', types.NAME, 'Host with a dot or a port, or `localhost`.',
+                     required=domain_required),
         schema.Field('name', types.OBJECT_NAME, 'Name to refer to it by.'),
         schema.Field('username', types.NAME, 'User to log in as.'),
         schema.Field('password', types.text(1, _PASSWORD_BYTES), 'Password or access token.')))

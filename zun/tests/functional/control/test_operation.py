@@ -136,6 +136,11 @@ class RegistriesTest(world.TestCase):
         registries.update(self.context, found, {'password': 'other', 'domain': 'x.example'})
         found = registries.find(self.context, 'reg')
         self.assertEqual(('x.example', 'other'), (found.domain, found.plain_password()))
+        for domain in ('reg', 'https://reg.example', 'reg.example/team'):
+            for refused in (functools.partial(registries.create, self.context),
+                            functools.partial(registries.update, self.context, found)):
+                error = self.assertRaises(exception.InvalidValue, refused, {'domain': domain})
+                self.assertIn(f"'{domain}'", error.message)
         used = containers.create(self.context, {'image': 'busybox', 'registry': 'reg'})
         self.assertRaises(exception.Conflict, registries.delete, self.context, found)
         used.destroy()

@@ -30,6 +30,15 @@ class ImageNameTest(base.TestCase):
             domain, path = image_name.split_domain(args['name'])
             self.assertEqual(result, [domain or '', path], args)
 
+    def test_is_domain(self):
+        for text, expected in (
+                ('reg.example', True), ('reg.example:5000', True), ('reg:5000', True),
+                ('localhost', True), ('127.0.0.1:5000', True), ('REG.example', True),
+                ('reg', False), ('', False), ('reg.example/team', False), ('reg.example:', False),
+                ('https://reg.example', False), ('reg..example', False), ('-a.b', False),
+                ('reg.example\n', False), ('rég.example', False), ('a b.c', False)):
+            self.assertIs(expected, image_name.is_domain(text), text)
+
     def _listed(self, text, *registries):
         found = image_name.complete(image_name.parse(text), *registries)
         return [found.name, found.tag or image_name.DEFAULT_TAG]

@@ -126,11 +126,11 @@ class NameTest(DriverTestCase):
     def test_registry_of_the_container(self):
         self.assertEqual(('reg:5000/a', 'latest', 'user', 'secret'),
                          self._pulled('a', registry=registry('reg:5000')))
-        self.assertEqual(('reg/a', 'latest', None, None),
-                         self._pulled('a', registry=registry('reg', username=None)))
+        self.assertEqual(('reg.x/a', 'latest', None, None),
+                         self._pulled('a', registry=registry('reg.x', username=None)))
 
     def test_credentials_go_to_their_own_registry_only(self):
-        self.config('docker', default_registry='def', default_registry_username='u',
+        self.config('docker', default_registry='def.x', default_registry_username='u',
                     default_registry_password='p')
         for domain in ('other.x', 'REG.x', 'reg.x:5001'):
             pulled = self._pulled(f'{domain}/a', registry=registry('reg.x'))
@@ -139,19 +139,26 @@ class NameTest(DriverTestCase):
                          self._pulled('reg.x/a', registry=registry('reg.x')))
 
     def test_default_registry(self):
-        self.config('docker', default_registry='def', default_registry_username='u',
+        self.config('docker', default_registry='def.x', default_registry_username='u',
                     default_registry_password='p')
-        self.assertEqual(('def/a', 'latest', 'u', 'p'), self._pulled('a'))
+        self.assertEqual(('def.x/a', 'latest', 'u', 'p'), self._pulled('a'))
         self.assertEqual(('oth.er/a', 'latest', None, None), self._pulled('oth.er/a'))
-        self.assertEqual(('reg/a', 'latest', 'user', 'secret'),
+        self.assertEqual(('reg.x/a', 'latest', 'user', 'secret'),
+                         self._pulled('a', registry=registry('reg.x')))
+
+    def test_credentials_do_not_go_to_the_engine_s_default_registry(self):
+        """An engine takes ``reg/a`` for an image of a user of Docker Hub."""
+        self.assertEqual(('reg/a', 'latest', None, None),
                          self._pulled('a', registry=registry('reg')))
+        self.assertEqual(('localhost/a', 'latest', 'user', 'secret'),
+                         self._pulled('a', registry=registry('localhost')))
 
     def test_password_is_not_decrypted_in_vain(self):
         def fail():
             raise exception.InvalidEncryptionKey(key='configured')
 
-        locked = types.SimpleNamespace(domain='reg', username='u', plain_password=fail)
-        engine = Engine(local=['reg/a:latest'])
+        locked = types.SimpleNamespace(domain='reg.x', username='u', plain_password=fail)
+        engine = Engine(local=['reg.x/a:latest'])
         self.fetch(engine, 'a', 'ifnotpresent', locked)
         self.assertRaises(exception.InvalidEncryptionKey, self.fetch, engine, 'a', 'always',
                           locked)
@@ -248,7 +255,7 @@ class TroubleTest(DriverTestCase):
     def test_secret_is_in_no_text(self):
         engine = Engine(exception.DockerError(error_msg='dial tcp'))
         error = self.assertRaises(exception.DockerError, self.fetch, engine, 'a', None,
-                                  registry('reg', word='hunter2'))
+                                  registry('reg.x', word='hunter2'))
         self.assertNotIn('hunter2', repr(error.__dict__))
         self.assertNotIn('hunter2', repr(docker._Pull(None, '1', 'u', 'hunter2')))
 
@@ -263,8 +270,8 @@ class SameFetchTest(DriverTestCase):
 
     def test_other_images_and_credentials(self):
         wanted = [('a', {}), ('a:1', {}), (f'a@{DIGEST}', {}), ('b', {}),
-                  ('reg/a', {}), ('a', {'registry': registry('reg')}),
-                  ('a', {'registry': registry('reg', word='other')})]
+                  ('reg.x/a', {}), ('a', {'registry': registry('reg.x')}),
+                  ('a', {'registry': registry('reg.x', word='other')})]
         keys = {self.plan(Engine(), reference, **more).key for reference, more in wanted}
         self.assertEqual(len(wanted), len(keys))
 
