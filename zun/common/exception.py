@@ -436,6 +436,11 @@ class ServiceMissing(OperationNotSupported):
     template = 'This cloud has no %(service)s.'
 
 
+class ServiceUnavailable(ZunException):
+    template = 'The %(service)s does not answer: %(reason)s.'
+    code = 503
+
+
 class ContainerHostNotUp(ZunException):
     template = 'The host of container %(container)s is not up.'
     code = 503
@@ -454,6 +459,7 @@ class EngineUnavailable(DockerError):
     """The engine cannot be reached, hangs or answers 5xx: the result of the call is unknown."""
 
     template = 'The container engine does not answer: %(error_msg)s.'
+    code = 503
 
 
 class DiskFull(EngineUnavailable):

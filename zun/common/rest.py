@@ -37,7 +37,7 @@ class Rest:
         :param kwargs: json, params, headers
         :raises ServiceMissing: it is not in the catalogue, or no identity is configured
         :raises NotAuthorized, Conflict, Invalid: it refuses; with its words
-        :raises ZunException: it does not answer, or fails
+        :raises ServiceUnavailable: it does not answer, or fails
         """
         try:
             session = self._adapter or self._begin()
@@ -45,7 +45,8 @@ class Rest:
         except (ks_exceptions.OptionError, ks_exceptions.EndpointNotFound):
             raise exception.ServiceMissing(service=self._title) from None
         except ks_exceptions.ClientException as error:
-            raise exception.ZunException(f'The {self._title} does not answer: {error}') from error
+            raise exception.ServiceUnavailable(
+                service=self._title, reason=str(error).rstrip('.')) from error
         if answer.status_code in absent:
             return None
         if answer.status_code >= 400:
@@ -65,7 +66,7 @@ class Rest:
     def _refusal(self, answer: ty.Any) -> exception.ZunException:
         status = answer.status_code
         if status >= 500:
-            return exception.ZunException(f'The {self._title} answers {status}.')
+            return exception.ServiceUnavailable(f'The {self._title} answers {status}.')
         words = _words(answer) or f'The {self._title} answers {status}.'
         return _REFUSALS.get(status, exception.Invalid)(words)
 

@@ -54,7 +54,7 @@ def bounded(chunks: collections.abc.Iterable[bytes], seconds: float,
 
 
 class Store:
-    """Image API v2. Every call raises ZunException when the service does not answer."""
+    """Image API v2. Every call raises ServiceUnavailable when it does not answer."""
 
     def __init__(self) -> None:
         self._rest = rest.Rest('image service', functools.partial(
@@ -159,7 +159,7 @@ def _body(answer: requests.Response) -> collections.abc.Iterator[bytes]:
     try:
         yield from answer.iter_content(_CHUNK)
     except requests.RequestException as error:
-        raise exception.ZunException(f'The image service broke off: {error}') from error
+        raise exception.ServiceUnavailable(f'The image service broke off: {error}') from error
 
 
 def _verified(image: Json,

@@ -192,7 +192,10 @@ class TroubleTest(GlanceTestCase):
     def test_service_that_fails(self):
         ident = self.glance.add(saved())
         self.glance.fault = lambda method, path: 503
-        self.assertRaises(exception.ZunException, self.plan, ident)
+        self.assertRaises(exception.ServiceUnavailable, self.plan, ident)
+        error = self.assertRaises(exception.ServiceUnavailable, self.driver.search, self.context,
+                                  self.engine, 'app', False)
+        self.assertEqual((503, 'The image service answers 503.'), (error.code, error.message))
         self.glance.fault = lambda method, path: 500 if path.endswith('/file') else None
         self.assert_refused(exception.ZunException, ident, '500')
 

@@ -28,5 +28,6 @@ class MissingServiceTest(base.TestCase):
                          (error.code, error.message))
 
     def test_is_not_one_that_does_not_answer(self):
-        error = self.assertRaises(exception.ZunException, self._send, 'network')
-        self.assertNotIsInstance(error, exception.ServiceMissing)
+        error = self.assertRaises(exception.ServiceUnavailable, self._send, 'network')
+        self.assertEqual(503, error.code)
+        self.assertRegex(error.message, r'^The image service does not answer: .*[^.]\.$')

@@ -228,8 +228,8 @@ class ServiceTest(NativeTest):
             error = self.assertRaises(expected, self._resolve, {'network': 'n'})
             self.assertEqual('planned', error.message)
         self.server.faults['GET', '/networks'] = 502
-        error = self.assertRaises(exception.ZunException, self._resolve, {'network': 'n'})
-        self.assertEqual((500, 'The network service answers 502.'), (error.code, error.message))
+        error = self.assertRaises(exception.ServiceUnavailable, self._resolve, {'network': 'n'})
+        self.assertEqual((503, 'The network service answers 502.'), (error.code, error.message))
 
     def test_configured(self):
         """The endpoint comes from the options; the user's token goes along as it is."""
