@@ -94,11 +94,19 @@ def absent(image: object, policy: str) -> exception.ImageNotFound:
 
 
 def load() -> dict[str, ImageDriver]:
-    """The drivers of ``image_driver_list`` by name; one that is not installed is left out."""
+    """The drivers of ``image_driver_list`` by name.
+
+    :raises ConfigInvalid: there is none of a name
+    """
     found: ty.Any = enabled.EnabledExtensionManager(
         NAMESPACE, lambda extension: extension.name in CONF.image_driver_list,
         invoke_on_load=True)
-    return {extension.name: extension.obj for extension in found}
+    drivers = {extension.name: extension.obj for extension in found}
+    for name in CONF.image_driver_list:
+        if name not in drivers:
+            raise exception.ConfigInvalid(
+                error_msg=f'[DEFAULT]/image_driver_list: no driver {name!r}')
+    return drivers
 
 
 def select(drivers: dict[str, ImageDriver], name: str | None) -> ImageDriver:

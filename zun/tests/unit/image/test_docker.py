@@ -301,8 +301,13 @@ class SearchTest(DriverTestCase):
 
 class LoadTest(base.TestCase):
     def test_by_name(self):
-        self.config(image_driver_list=['docker', 'nothing'])
+        self.config(image_driver_list=['docker'])
         found = driver.load()
         self.assertEqual(['docker'], list(found))
         self.assertIsInstance(driver.select(found, None), docker.DockerImageDriver)
         self.assertRaises(exception.OperationNotSupported, driver.select, found, 'glance')
+
+    def test_name_that_is_none(self):
+        self.config(image_driver_list=['docker', 'nothing'])
+        error = self.assertRaises(exception.ConfigInvalid, driver.load)
+        self.assertIn("image_driver_list: no driver 'nothing'", error.message)
