@@ -52,12 +52,26 @@ _SIGNS: tuple[tuple[Trouble, str], ...] = (
     (Trouble.UNREACHABLE, r'dial |timeout|timed out|x509|tls|no such host|connection re'),
 )
 _RETRIED = (Trouble.LIMITED, Trouble.FAILING)
+#: A duration as Go writes it, as 1m30s; a number alone is of seconds.
+_RETRY_AFTER = re.compile(r'retry[- ]after:?\s*((?:\d+(?:\.\d+)?[a-zµ]*)+)')
+_UNITS = {'': 1.0, 's': 1.0, 'm': 60.0, 'h': 3600.0}
 
 
 def trouble(text: str) -> Trouble:
     """Why a pull failed, from what engine and registry say."""
     lowered = text.lower()
     return next((kind for kind, signs in _SIGNS if re.search(signs, lowered)), Trouble.OTHER)
+
+
+def asked_pause(text: str) -> float:
+    """Seconds that a registry asks to wait for; 0 when it does not, or for less than a second.
+
+    >>> asked_pause('toomanyrequests: retry-after: 1m30s, allowed: 44000/minute')
+    90.0
+    """
+    found = _RETRY_AFTER.search(text.lower())
+    parts = re.findall(r'([\d.]+)([a-zµ]*)', found[1]) if found else []
+    return sum(float(amount) * _UNITS.get(unit, 0.0) for amount, unit in parts)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,7 +172,7 @@ def _pull(engine: container_driver.ContainerDriver, pull: _Pull,
         except (exception.ImageNotFound, exception.DockerError) as error:
             text = _detail(error, pull)
             kind = trouble(text)
-            pause = pools.backoff(attempt, _FIRST_PAUSE, _LONGEST_PAUSE)
+            pause = max(pools.backoff(attempt, _FIRST_PAUSE, _LONGEST_PAUSE), asked_pause(text))
             if (kind not in _RETRIED or attempt + 1 >= _TRIES
                     or time.monotonic() + pause >= deadline):
                 raise _explained(error, kind, text, pull) from error

@@ -199,6 +199,21 @@ class TroubleTest(DriverTestCase):
         self.assertEqual(3, len(engine.pulls))
         self.assertTrue(2.5 <= self.pauses[0] <= 5 <= self.pauses[1] <= 10, self.pauses)
 
+    def test_asked_pause(self):
+        for text, seconds in (
+                ('toomanyrequests: retry-after: 1m30s, allowed: 44000/minute', 90.0),
+                ('toomanyrequests: retry-after: 352.1µs, allowed: 44000/minute', 0.0),
+                ('toomanyrequests: retry-after: 2.5ms', 0.0), ('Retry-After: 1h0m5s', 3605.0),
+                ('429 Too Many Requests, retry after 7 seconds', 7.0), ('retry-after: 1.5s.', 1.5),
+                ('toomanyrequests: slow down', 0.0), ('retry-after: soon', 0.0)):
+            self.assertEqual(seconds, docker.asked_pause(text), text)
+
+    def test_pause_that_the_registry_asks_for(self):
+        self.fetch(Engine(exception.DockerError(
+            error_msg='pull of a:latest: toomanyrequests: retry-after: 2m, allowed: 9/minute')),
+            'a')
+        self.assertEqual([120.0], self.pauses)
+
     def test_pull_that_nobody_waits_for(self):
         """It is not tried again, and its pause ends."""
         engine = Engine(self._limited(), self._limited())
