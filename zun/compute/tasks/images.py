@@ -238,9 +238,11 @@ def _delete(node: compute_node.Node, context: zun_context.RequestContext, uuid: 
     try:
         image = objects.Image.get_by_uuid(context, uuid)
         source = image_driver.select(node.images, _source(image))
-        if not node.usage.is_wanted(image.image_id):
-            for name in source.local_names(node.engine, _reference(image)):
-                with contextlib.suppress(exception.Conflict):  # in use
+        used = {found.image_id for found in node.engine.list_images() if found.used}
+        for name in source.local_names(node.engine, _reference(image)):
+            found = node.engine.find_image(name)
+            if found not in used and not node.usage.is_wanted(found):
+                with contextlib.suppress(exception.Conflict):  # in use by now
                     node.engine.remove_image(name)
         image.destroy(context)
     except exception.ZunException as error:

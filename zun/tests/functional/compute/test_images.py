@@ -263,6 +263,17 @@ class ImageRowTest(base.NodeTestCase):
         self.assertIn(row.image_id, self.node.usage.fetched())
         self.assertIsNotNone(self.engine.find_image('a/b:1'))
 
+    def test_delete_of_a_name_that_a_container_is_made_of(self):
+        """An engine takes it away when the image has another one, and a rebuild needs it."""
+        row = self.pulled(self.image())
+        container = self.created(image='a/b:1', networks=[])
+        self.node.usage._wanted.clear()
+        self.deleted(row)
+        self.assertIsNotNone(self.engine.find_image('a/b:1'))
+        self.run_operation(container, 'delete', force=True, stop=False)
+        self.deleted(self.pulled(self.image()))
+        self.assertIsNone(self.engine.find_image('a/b:1'))
+
     def test_delete_of_what_a_container_wanted_just_now(self):
         row = self.pulled(self.image())
         self.node.usage.want(row.image_id)
