@@ -71,7 +71,11 @@ class _Live:
             self._size = session.height, session.width
 
     def resize(self, height: int, width: int) -> None:
-        self._loop.submit(self._resize((height, width))).result(_RESIZE_SECONDS)
+        try:
+            self._loop.submit(self._resize((height, width))).result(_RESIZE_SECONDS)
+        except TimeoutError:
+            raise exception.EngineUnavailable(
+                error_msg=f'no answer within {_RESIZE_SECONDS:g} seconds') from None
 
     async def _resize(self, size: tuple[int, int]) -> None:
         self._size = size

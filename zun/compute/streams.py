@@ -37,6 +37,7 @@ class Live(ty.Protocol):
         """Size of its terminal, now or once it is there; waits until it is done.
 
         :raises Invalid: the process has ended
+        :raises EngineUnavailable: it takes too long
         """
 
     def end(self, ending: rpc_stream.Ending) -> None:

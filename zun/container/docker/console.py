@@ -228,9 +228,16 @@ class _DockerStream(streams.Stream):
             await asyncio.to_thread(self._engine.request, 'POST', self.resize_path,
                                     params={'h': height, 'w': width})
         except errors.Refusal as refusal:
-            if refusal.status in (404, 409):
+            if refusal.status in (404, 409) or await asyncio.to_thread(self._has_ended):
                 raise exception.Invalid('The process has ended.') from refusal
             raise errors.translate(refusal) from refusal
+
+    def _has_ended(self) -> bool:
+        """Of a command, for whose size an engine answers 500 when its container has ended."""
+        if self.exec_id is None:
+            return False
+        found = _inspect(self._engine, self.exec_id)
+        return found is None or not found['Running']
 
     async def exit_code(self) -> int | None:
         if self.exec_id is None:

@@ -131,6 +131,33 @@ class TestRefusals(base.ConsoleTestCase):
         self.assertRaises(exception.Conflict, self.run_in_loop,
                           self.streams.attach(container.uuid, True))
 
+    def test_size_of_what_has_ended(self):
+        container = self.shell()
+
+        async def resized(command: str | None) -> None:
+            if command is None:
+                stream = await self.streams.attach(container.uuid, True)
+                await asyncio.to_thread(self.driver.stop, container, 0)
+            else:
+                ident = await self.streams.create_exec(container.uuid, command.split(), True)
+                stream = await self.streams.start_exec(ident, True)
+                await stream.resize(30, 90)
+                if command == 'sh':
+                    await asyncio.to_thread(self.driver.stop, container, 0)
+                else:
+                    await stream.write(b'\n')
+            while await stream.read():
+                pass
+            try:
+                await stream.resize(20, 80)
+            finally:
+                await stream.close()
+
+        for command in ('head -n 1', 'sh', None):
+            error = self.assertRaises(exception.Invalid, self.run_in_loop, resized(command))
+            self.assertEqual((400, 'The process has ended.'), (error.code, error.message))
+            self.driver.start(container)
+
     def test_no_engine(self):
         self.config(group='docker', api_url=f'unix://{self.directory}/none.sock')
         self.assertRaises(

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What users do with consoles, on the whole way to a real engine."""
 
+import asyncio
 import os
 
+import fixtures
 from oslo_messaging import conffixture
 from oslo_messaging.notify import _impl_test
 
@@ -38,6 +40,33 @@ class TestSessions(base.ConsoleTestCase):
         self.wait_idle(container)
         self.assertEqual([], objects.ExecInstance.list_by_container_id(
             self.context, container.id))
+
+    def test_size_of_what_has_ended(self):
+        container = self.container()
+        exec_id, token = streams.prepare_exec(self.node, self.context, container, 'sh', True)
+        ws = self.dial(self.url(token, container, exec_id))
+        ws.send(b'exit\n')
+        base.drain(ws)
+        self.wait_idle(container)
+        for ident in (exec_id, 'f' * 64):
+            error = self.assertRaises(exception.Invalid, streams.resize_exec, self.node, container,
+                                      ident, 30, 90)
+            self.assertEqual(400, error.code)
+
+    def test_size_that_an_engine_does_not_take(self):
+        async def hang(*_args: object) -> None:
+            await asyncio.sleep(60)
+
+        container = self.container()
+        exec_id, token = streams.prepare_exec(self.node, self.context, container, 'sh', True)
+        ws = self.dial(self.url(token, container, exec_id))
+        base.read_until(ws, b'# ')
+        self.useFixture(fixtures.MonkeyPatch('zun.compute.stream_server._RESIZE_SECONDS', 0.1))
+        self.useFixture(fixtures.MonkeyPatch(
+            'zun.container.docker.console._DockerStream.resize', hang))
+        error = self.assertRaises(exception.EngineUnavailable, streams.resize_exec, self.node,
+                                  container, exec_id, 30, 90)
+        self.assertEqual(503, error.code)
 
     def test_exec_is_made_when_the_client_comes(self):
         container = self.container()
