@@ -50,6 +50,15 @@ class DockerTest(base.NodeTestCase):
             container, 'delete', states.DELETING, force=False, stop=False))
         self.assertIsNone(self.docker.inspect(container))
 
+    def test_environment_byte_for_byte(self):
+        values = {'plain': 'x', 'accents': 'zwölf Ñ', 'emoji': '🥔🏴\u200d☠️', 'empty': '',
+                  'equals': '=a=b==', 'lines': ' first\nsecond\t\r\n', 'quotes': '"\'$HOME`\\'}
+        container = self.created(environment=values, networks=[])
+        output, code = self.engine.execute(container, r"sh -c 'tr \\0 \\1 < /proc/1/environ'")
+        self.assertEqual(0, code)
+        seen = dict(pair.split('=', 1) for pair in output.split('\1') if pair)
+        self.assertEqual(values, {name: seen.get(name) for name in values})
+
     def test_killed_outside_shows_within_a_second(self):
         container = self.created()
         self.docker.api.kill(self.name(container))

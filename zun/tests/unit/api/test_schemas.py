@@ -32,6 +32,11 @@ class MessagesTest(base.TestCase):
     def test_top_object_is_not_named(self):
         self.assertEqual("'image' is a required property", message(containers.CREATE, {}))
 
+    def test_value_of_the_environment_that_is_none(self):
+        for value in (None, 5, True, ['x']):
+            self.assertIsNotNone(message(containers.CREATE, {
+                'image': 'busybox', 'environment': {'A': value}}))
+
     def test_long_values_are_cut(self):
         text = message(containers.CREATE, {'image': 'busybox', 'name': 'x' * 100000})
         self.assertLess(len(text), 300)
