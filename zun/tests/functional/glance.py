@@ -152,6 +152,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         text = b'' if body is None else json.dumps(body).encode()
         self.send_response(status)
         self.send_header('Content-Length', str(len(text)))
+        if self.close_connection:
+            self.send_header('Connection', 'close')
         self.end_headers()
         self.wfile.write(text)
 

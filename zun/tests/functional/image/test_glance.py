@@ -24,8 +24,8 @@ VICTIM = 'zun-test/victim:latest'
 
 
 def saved(names=(VICTIM,), text='one'):
-    """A tar as ``docker save`` writes it, which claims names."""
-    layer = engine.tar({'text': text.encode()})
+    """A tar as ``docker save`` writes it, which claims names; no other process has the same."""
+    layer = engine.tar({'text': text.encode(), 'process': str(os.getpid()).encode()})
     config = json.dumps({
         'architecture': 'amd64', 'os': 'linux', 'config': {'Cmd': ['/text']},
         'rootfs': {'type': 'layers',
