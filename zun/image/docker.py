@@ -25,6 +25,8 @@ LOG = logging.getLogger(__name__)
 
 #: Registries that the engine's search covers.
 _HUB = ('docker.io', 'index.docker.io')
+#: The search knows official images without it.
+_OFFICIAL = 'library/'
 _TRIES = 4
 _FIRST_PAUSE = 5.0
 _LONGEST_PAUSE = 60.0
@@ -150,8 +152,9 @@ class DockerImageDriver(driver.ImageDriver):
         if reference.domain and reference.domain not in _HUB:
             raise exception.OperationNotSupported(
                 driver=f'Registry {reference.domain}', method='search')
-        return [_listed(item) for item in engine.search_images(reference.path)
-                if not exact_match or item['name'] == reference.path]
+        name = reference.path.removeprefix(_OFFICIAL)
+        return [_listed(item) for item in engine.search_images(name)
+                if not exact_match or item['name'] == name]
 
 
 def _pull(engine: container_driver.ContainerDriver, pull: _Pull,

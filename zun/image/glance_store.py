@@ -71,12 +71,7 @@ class Store:
         :param project: that must be allowed to see it; None: any may
         :raises ImageNotFound, Conflict: there is none, or several
         """
-        if uuidutils.is_uuid_like(reference):
-            image = self.show(reference)
-            found = [image] if image is not None and _usable(image) else []
-        else:
-            found = self._named(reference)
-        found = [image for image in found if self._visible(image, project)]
+        found = self.search(reference, True, project)
         if not found:
             raise exception.ImageNotFound(image=reference)
         if len(found) > 1:
@@ -84,7 +79,10 @@ class Store:
                                      'Please use the image id instead.')
         return found[0]
 
-    def _named(self, reference: str) -> list[Json]:
+    def _matching(self, reference: str) -> list[Json]:
+        if uuidutils.is_uuid_like(reference):
+            image = self.show(reference)
+            return [image] if image is not None and _usable(image) else []
         found = self.listed(name=reference)
         name, colon, tag = reference.rpartition(':')
         if not found and colon and name and '/' not in tag:
@@ -98,8 +96,11 @@ class Store:
         return answer.json()['images']
 
     def search(self, name: str, exact: bool, project: str | None) -> list[Json]:
-        """The images with a name, or with a part of it in theirs, that a project may see."""
-        found = self.listed(name=name) if exact else [
+        """What a project may see of the images with a part of the name in theirs.
+
+        :param exact: those that :meth:`find` chooses from
+        """
+        found = self._matching(name) if exact else [
             image for image in self.listed() if name in (image.get('name') or '')]
         return [image for image in found if self._visible(image, project)]
 

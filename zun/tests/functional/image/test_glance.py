@@ -139,6 +139,8 @@ class LoadTest(GlanceTestCase):
         self.assertEqual([{'id': ident, 'name': 'lab/app', 'tags': ['v1'],
                            'size': len(self.glance.data[ident]), 'metadata': {}}], found)
         self.assertEqual([], self.driver.search(self.context, self.engine, 'app', True))
+        for reference in ('lab/app', 'lab/app:v1', ident):
+            self.assertEqual(found, self.driver.search(self.context, self.engine, reference, True))
 
 
 class TroubleTest(GlanceTestCase):

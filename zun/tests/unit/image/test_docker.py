@@ -309,6 +309,11 @@ class SearchTest(DriverTestCase):
         self.assertEqual(['x/nginx'],
                          [item['name'] for item in self._search('docker.io/x/nginx', True)])
 
+    def test_official_image_by_its_long_name(self):
+        for name in ('library/nginx', 'docker.io/library/nginx:1.25'):
+            self.assertEqual(['nginx'], [item['name'] for item in self._search(name, True)])
+            self.assertEqual('nginx', self.engine.term)
+
     def test_other_registries(self):
         self.assertRaises(exception.OperationNotSupported, self._search, 'reg.example/a')
         self.assertRaises(exception.ReferenceInvalidFormat, self._search, 'a..b')
