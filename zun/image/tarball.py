@@ -2,16 +2,21 @@
 """Tar files of images, as ``docker save`` writes them, made fit for an engine that many share.
 
 A tar says which names its image bears, and loading it takes these names away from other images of
-the engine: what is handed on has none.
+the engine: what is handed on has none. Who made it may mean harm: what becomes large in memory is
+refused.
 """
 
+import bz2
 import collections.abc
 import contextlib
 import copy
+import gzip
 import json
+import math
 import pathlib
 import tarfile
 import typing as ty
+import zlib
 
 from zun.common import exception
 
@@ -23,6 +28,33 @@ _NAMES_IN_INDEX = ('io.containerd.image.name', 'org.opencontainers.image.ref.nam
 _CHUNK = 1 << 16
 #: Bytes of a file of the tar that is read as a whole.
 _LONGEST_TEXT = 4 << 20
+#: Files of an image: engines make three a layer, and take 127 layers.
+_MOST_MEMBERS = 2000
+#: Bytes of the headers of all its files: 2 KiB each.
+_LONGEST_HEADERS = 4 << 20
+#: How the file begins -> what reads it. What xz needs of memory is up to who made the file.
+_COMPRESSIONS: dict[bytes, collections.abc.Callable[[str], ty.Any]] = {
+    b'\x1f\x8b': gzip.open, b'BZh': bz2.open}
+_XZ = b'\xfd7zXZ'
+
+
+class _Source:
+    """A file for tarfile, which keeps headers in memory, however long they are.
+
+    :ivar left: how many bytes may still be read; what is skipped does not count
+    """
+
+    def __init__(self, file: ty.IO[bytes]) -> None:
+        self._file = file
+        self.seek, self.tell = file.seek, file.tell
+        self.left: float = _LONGEST_HEADERS
+
+    def read(self, size: int) -> bytes:
+        """:raises Invalid: more than is left"""
+        self.left -= size
+        if self.left < 0:
+            raise _bad('its headers are too long')
+        return self._file.read(size)
 
 
 def nameless(path: str, limit: int) -> collections.abc.Iterator[bytes]:
@@ -33,21 +65,49 @@ def nameless(path: str, limit: int) -> collections.abc.Iterator[bytes]:
     :raises RequestTooLarge: it is larger than the limit
     """
     try:
-        with tarfile.open(path) as archive:
-            yield from _checked(archive, limit)
-    except (tarfile.TarError, EOFError, ValueError, KeyError) as error:
+        with _opened(path) as file:
+            source = _Source(file)
+            with tarfile.open(fileobj=ty.cast(ty.IO[bytes], source), mode='r:') as archive:
+                members = _members(archive, limit)
+                source.left = math.inf
+                yield from _rewritten(archive, members)
+    except (tarfile.TarError, OSError, EOFError, ValueError, KeyError, RecursionError,
+            zlib.error) as error:
         raise _bad(f'it is damaged ({error})') from error
 
 
-def _checked(archive: tarfile.TarFile, limit: int) -> collections.abc.Iterator[bytes]:
-    members = archive.getmembers()
-    size = sum(member.size for member in members)
-    if limit and size > limit:
-        raise exception.RequestTooLarge(what='The image', limit=limit)
-    for member in members:
+def _opened(path: str) -> ty.Any:
+    with open(path, 'rb') as file:
+        begin = file.read(len(_XZ))
+    if begin == _XZ:
+        raise _bad('it is compressed with xz')
+    for magic, opener in _COMPRESSIONS.items():
+        if begin.startswith(magic):
+            return opener(path)
+    return open(path, 'rb')
+
+
+def _members(archive: tarfile.TarFile, limit: int) -> list[tarfile.TarInfo]:
+    """All of them, none of whose data has been read beyond the limit."""
+    found: list[tarfile.TarInfo] = []
+    size = 0
+    for member in archive:
+        found.append(member)
+        size += member.size
+        if limit and size > limit:
+            raise exception.RequestTooLarge(what='The image', limit=limit)
+        if len(found) > _MOST_MEMBERS:
+            raise _bad('it holds too many files')
+        if member.size < 0:
+            raise _bad('it is damaged')
         place = pathlib.PurePosixPath(member.name)
         if place.is_absolute() or '..' in place.parts:
             raise _bad('it holds a file outside of itself')
+    return found
+
+
+def _rewritten(archive: tarfile.TarFile,
+               members: list[tarfile.TarInfo]) -> collections.abc.Iterator[bytes]:
     replaced = {_MANIFEST: _manifest(archive)}
     if _INDEX in archive.getnames():
         replaced[_INDEX] = _index(archive)

@@ -3,6 +3,7 @@ import io
 import json
 import pathlib
 import tarfile
+import tracemalloc
 
 import fixtures
 
@@ -62,9 +63,6 @@ class NamelessTest(base.TestCase):
                          json.loads(found['index.json'])['manifests'][0]['annotations'])
         self.assertNotIn(b'nginx', b''.join(found.values()))
 
-    def test_compressed(self):
-        self.assertIn(b'linux', self._result(self._file(OLD, 'w:gz'))[f'{HEX}.json'])
-
     def test_chunks_are_small(self):
         chunks = tarball.nameless(str(self._file({**OLD, 'big': 'y' * 1000000})), 0)
         self.assertLessEqual(max(map(len, chunks)), 1 << 16)
@@ -80,6 +78,34 @@ class NamelessTest(base.TestCase):
                         {**OLD, 'manifest.json': []}, {**OLD, 'manifest.json': {'a': 1}},
                         {**OLD, 'manifest.json': 'no json'}, {'layer.tar': 'x'}):
             self.assertRaises(exception.Invalid, self._result, self._file(members))
+
+    def test_bombs(self):
+        """What is small and becomes large is refused before it is in memory, or read at all."""
+        many = self._file({**OLD, **{f'{number}': '' for number in range(3000)}}, 'w:gz')
+        with tarfile.open(large := many.with_name('large'), 'w:gz', compresslevel=1) as archive:
+            archive.addfile(info := tarfile.TarInfo('zeros'))
+            info.size = 1 << 40
+            archive.addfile(info)
+        with tarfile.open(header := many.with_name('header'), 'w:gz', compresslevel=1) as archive:
+            info = tarfile.TarInfo('x')
+            info.pax_headers = {'comment': 'y' * (32 << 20)}
+            archive.addfile(info)
+        nested = self._file({**OLD, 'manifest.json': '[' * 100000})
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        for path, kind, word in ((many, exception.Invalid, 'too many files'),
+                                 (large, exception.RequestTooLarge, '1000000'),
+                                 (header, exception.Invalid, 'header'),
+                                 (nested, exception.Invalid, 'damaged')):
+            error = self.assertRaises(kind, self._result, path, 1000000)
+            self.assertIn(word, error.message)
+        self.assertLess(tracemalloc.get_traced_memory()[1], 16 << 20)
+
+    def test_ways_of_compression(self):
+        for mode in ('w', 'w:gz', 'w:bz2'):
+            self.assertIn(b'linux', self._result(self._file(OLD, mode))[f'{HEX}.json'])
+        error = self.assertRaises(exception.Invalid, self._result, self._file(OLD, 'w:xz'))
+        self.assertIn('xz', error.message)
 
     def test_damaged(self):
         path = self._file(OLD)
