@@ -23,11 +23,13 @@ from zun.compute import node as compute_node
 from zun.compute import operations
 import zun.conf
 from zun.container import driver as container_driver
+from zun.rpc import notifications
 
 CONF = zun.conf.CONF
 LOG = logging.getLogger(__name__)
 
 MISSING = 'The container is missing in the engine.'
+ILL = 'The container is unhealthy.'
 UNHEALTHY = 'unhealthy'
 _ALWAYS = 'always'
 _ENDED = (states.STOPPED, states.DEAD)
@@ -197,16 +199,22 @@ def _begin_repair(node: compute_node.Node, uuid: str, verb: str, args: dict[str,
         container = ill()
     except exception.ContainerNotFound:
         return
-    if container is not None:
-        node.repairs.setdefault(uuid, []).append(time.monotonic())
-        _record(node, container, verb, args, 'heal')
+    if container is None:
+        return
+    node.repairs.setdefault(uuid, []).append(time.monotonic())
+    if _record(node, container, verb, args, 'heal'):
+        notifications.emit(
+            zun_context.get_admin_context(), f'zun-compute:{node.host}', 'container.heal',
+            {'uuid': uuid, 'project_id': container.project_id, 'user_id': container.user_id,
+             'operation': verb, 'reason': container.status_reason or ILL})
 
 
 def _record(node: compute_node.Node, container: 'objects.ContainerBase', verb: str,
-            args: dict[str, ty.Any], why: str, status: str | None = None) -> None:
+            args: dict[str, ty.Any], why: str, status: str | None = None) -> bool:
     """Accept an operation of the agent's own, and queue it.
 
     :param why: its request id begins with it
+    :returns: whether it was accepted
     """
     context = operations.acting(
         zun_context.get_admin_context(), ty.cast(objects.Container, container),
@@ -218,5 +226,7 @@ def _record(node: compute_node.Node, container: 'objects.ContainerBase', verb: s
         operations.submit(node, context, container.uuid, verb, **args)
     except (exception.Conflict, exception.ContainerNotFound):
         LOG.info('Container %s was changed: no %s', container.uuid, verb)
+        return False
     except exception.PoolFull:
         LOG.info('Container %s: %s is left to the next sweep', container.uuid, verb)
+    return True

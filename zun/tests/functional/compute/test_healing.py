@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """auto_heal and health on a real engine."""
 
+from oslo_messaging.notify import _impl_test
+
 from zun.common import exception
 from zun.common import states
 from zun.compute import heal
 from zun.compute import sync
+from zun.rpc import notifications
 from zun.tests.functional import engine as real
 from zun.tests.functional.compute import base
 
@@ -89,6 +92,30 @@ class RepeatTest(base.NodeTestCase):
         real.wait_for('the rebuild', lambda: ('rebuild', None, True) in self.actions(container))
         self.assertEqual(states.RUNNING, self.settled(container).status)
         self.assertEqual(2, len(self.node.repairs[container.uuid]))
+
+    def test_others_are_told(self):
+        self.useFixture(base.Quick(heal, '_FIRST_PAUSE', 0.0))
+        self.useFixture(base.Quick(heal, '_SECOND_LOOK', 0.0))
+        self.config(group='oslo_messaging_notifications', driver=['test'])
+        notifications._notifier.cache_clear()
+        self.addCleanup(notifications._notifier.cache_clear)
+        _impl_test.reset()
+        container = self.created(auto_heal=True)
+        self.engine.set_health(container.uuid, 'unhealthy')
+        self.observe(container)
+        real.wait_for('the reboot', lambda: ('reboot', None, True) in self.actions(container))
+        self.settled(container)
+        self.engine.vanish(container.uuid)
+        self.observe(container)
+        real.wait_for('the rebuild', lambda: ('rebuild', None, True) in self.actions(container))
+        common = {'uuid': container.uuid, 'project_id': 'project', 'user_id': 'user'}
+        self.assertEqual(
+            [(f'zun-compute:{base.HOST}', 'container.heal',
+              {**common, 'operation': 'reboot', 'reason': heal.ILL}),
+             (f'zun-compute:{base.HOST}', 'container.heal',
+              {**common, 'operation': 'rebuild', 'reason': heal.MISSING})],
+            [(message['publisher_id'], message['event_type'], message['payload'])
+             for _, message, *_ in _impl_test.NOTIFICATIONS])
 
     def test_what_did_not_run_does_not_run_afterwards(self):
         self.useFixture(base.Quick(heal, '_FIRST_PAUSE', 0.05))
