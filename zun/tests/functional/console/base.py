@@ -222,8 +222,8 @@ class ConsoleTestCase(base.TestCase):
         row = objects.Container(**{name: value for name, value in described.as_dict().items()
                                    if name not in ('cpuset', 'id')})
         row.create(self.context)
-        row.status = self.driver.create(driver.Workload(
-            container=row, image=self.engine.image_id, operation='req-1')).status
+        self.driver.create(driver.Workload(
+            container=row, image=self.engine.image_id, operation='req-1'))
         row.status = self.driver.start(row).status
         return row
 
