@@ -203,6 +203,7 @@ class TestSessions(base.ConsoleTestCase):
         container = self.shell()
         ws = self.dial(self.attach_url(container))
         unused, command = self.attach_url(container), self.exec_url(container)
+        engine.wait_for('the session', lambda: streams.LIVE.of(container.uuid))
         streams.revoke(container.uuid)
         self.assertEqual((1000, 'Target closed'), base.drain(ws)[1:])
         for url in (unused, command):
