@@ -9,6 +9,7 @@ import http.server
 import json
 import pathlib
 import platform
+import random
 import shutil
 import socket
 import subprocess
@@ -50,8 +51,8 @@ Fault = collections.abc.Callable[[str, str], Answer | None]
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
-    for port in PORTS:
+    """A port that nobody listens on, and that hardly anybody else is about to take."""
+    for port in random.sample(PORTS, len(PORTS)):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
