@@ -188,7 +188,11 @@ class TestManySessions(base.ConsoleTestCase):
     def test_ended_by_the_node(self):
         files, *theirs = self.warm_up()
         running = base.threads(os.getpid())
-        codes = asyncio.run(self._all(lambda: streams.revoke(self.target.uuid)))
+
+        def stop() -> None:
+            streams.revoke(self.target.uuid)
+            self.driver.stop(self.target, 0)
+        codes = asyncio.run(self._all(stop))
         self.assertEqual([1000] * _SESSIONS, codes)
         self.check_nothing_left(files)
         self.assertLessEqual(base.threads(os.getpid()), running + 40)
