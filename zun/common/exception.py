@@ -450,9 +450,8 @@ class DockerError(ZunException):
     template = 'Docker internal error: %(error_msg)s.'
 
 
-class RegistryUnavailable(DockerError):
+class RegistryUnavailable(ServiceUnavailable):
     template = 'The registry cannot be searched: %(error_msg)s.'
-    code = 503
 
 
 class EngineUnavailable(DockerError):
@@ -466,7 +465,6 @@ class DiskFull(EngineUnavailable):
     """What the engine writes has no room: its own disk, or that of a container, is full."""
 
     template = 'A disk of the container engine is full: %(error_msg)s.'
-    code = 503
 
 
 class EngineGone(Conflict):
@@ -475,9 +473,8 @@ class EngineGone(Conflict):
     template = 'The container engine has no container %(container)s.'
 
 
-class LedgerUnavailable(ZunException):
+class LedgerUnavailable(ServiceUnavailable):
     template = 'The resource ledger does not answer: %(reason)s.'
-    code = 503
 
 
 class LedgerForbidden(ZunException):
@@ -498,6 +495,5 @@ class NodeTimeout(ZunException):
     code = 504
 
 
-class BusUnavailable(ZunException):
+class BusUnavailable(ServiceUnavailable):
     template = 'The message bus does not answer: %(reason)s.'
-    code = 503

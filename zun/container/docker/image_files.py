@@ -15,7 +15,6 @@ from zun.container.docker import images
 
 CONF = zun.conf.CONF
 
-_FULL = re.compile('no space left', re.IGNORECASE)
 _LOADED = re.compile(r'Loaded image(?: ID)?: (\S+)')
 
 
@@ -58,7 +57,7 @@ def load(engine: client.Client, chunks: collections.abc.Iterable[bytes]) -> str:
     """Hand a tar with one image to the engine; the image's id, or a name that it bears.
 
     :raises Invalid: the engine cannot read it
-    :raises DockerError: its disk is full
+    :raises Refusal: its disk is full
     """
     response = engine.request('POST', '/images/load', params={'quiet': '1'}, data=chunks,
                               stream=True, headers={'Content-Type': 'application/x-tar'},
@@ -67,8 +66,10 @@ def load(engine: client.Client, chunks: collections.abc.Iterable[bytes]) -> str:
     for message in images.messages(engine.chunks(response, CONF.docker.pull_timeout)):
         text = (message.get('errorDetail') or {}).get('message') or message.get('error')
         if text:
-            kind = exception.DockerError if _FULL.search(text) else exception.Invalid
-            raise kind(f'The image cannot be loaded: {errors.readable(text)}')
+            refusal = errors.Refusal(500, text)  # the answer had begun with 200
+            if refusal.no_space:
+                raise refusal
+            raise exception.Invalid(f'The image cannot be loaded: {errors.readable(text)}')
         found = _LOADED.search(message.get('stream') or '')
         loaded = found.group(1) if found else loaded
     if loaded is None:
