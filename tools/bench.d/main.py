@@ -43,21 +43,21 @@ def costs(zun: cloud.Zun, engine: cloud.Engine, count: int = 5) -> None:
     made = []
     with observers.Statements() as statements, observers.Messages() as messages, \
             observers.PlacementCalls() as calls:
-        idle = statements.idle_rate()
+        rates = statements.at_rest()
         began = time.monotonic()
         for _ in range(count):
             with statements.counting(), messages.counting(), calls.counting():
                 made.append(zun.create())
                 engine.wait_running(made[-1])
-        periodic = idle * (time.monotonic() - began)
+        caused = statements.beyond(rates, time.monotonic() - began)
     zun.delete(*made)
-    print(f'SQL statements per create {(statements.total - periodic) / count:.1f}   '
-          f'(target <= 25), without {periodic / count:.1f} of the services at rest')
+    print(f'SQL statements per create {caused.total() / count:.1f}   (target <= 25), without '
+          f'{(statements.total - caused.total()) / count:.1f} of the services at rest')
     print(f'Placement calls per create {calls.total / count:.1f}   (target 2)')
     print(f'messages per create {messages.total / count:.1f}   (target <= 2), '
           f'{messages.size / max(messages.total, 1):.0f} bytes each, '
           f'with a token: {messages.with_token}')
-    for text, times in statements.by_kind.most_common():
+    for text, times in caused.most_common():
         print(f'  {times / count:5.1f}  {text}')
 
 

@@ -65,13 +65,20 @@ class Statements(_Counter):
             cursor.execute(statement)
             return cursor.fetchall()
 
-    def idle_rate(self, seconds: float = 15) -> float:
-        """Statements a second while nothing is asked for."""
+    def at_rest(self, seconds: float = 15) -> dict[str, float]:
+        """Statements a second of each kind while nothing is asked for."""
         with self.counting():
             time.sleep(seconds)
-        rate, self.total = self.total / (seconds + _SETTLE), 0
+        rates = {kind: times / (seconds + _SETTLE) for kind, times in self.by_kind.items()}
+        self.total = 0
         self.by_kind.clear()
-        return rate
+        return rates
+
+    def beyond(self, rates: dict[str, float], seconds: float) -> collections.Counter[str]:
+        """How many of each kind there were beyond those that come at rest in so many seconds."""
+        return collections.Counter({
+            kind: times - rates.get(kind, 0) * seconds for kind, times in self.by_kind.items()
+            if times > rates.get(kind, 0) * seconds})
 
     def _mark(self):
         self._run('TRUNCATE mysql.general_log')
