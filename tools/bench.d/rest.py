@@ -104,12 +104,12 @@ def _measure(name: str, token: str, count: int,
 def _statements(client: _Client, make: collections.abc.Callable[[int], Request]) -> float:
     """SQL statements of a request, without those of the services at rest."""
     with observers.Statements() as statements:
-        idle = statements.idle_rate(5)
+        rates = statements.at_rest(5)
         began = time.monotonic()
         with statements.counting():
             for number in range(_ALONE):
                 client.send(make(number))
-        return (statements.total - idle * (time.monotonic() - began)) / _ALONE
+        return statements.beyond(rates, time.monotonic() - began).total() / _ALONE
 
 
 def measure(count: int) -> None:
