@@ -14,7 +14,6 @@ from zun import objects
 from zun.common import context as zun_context
 from zun.common import exception
 from zun.common import failpoints
-from zun.common import pools
 from zun.common import states
 from zun.compute import node as compute_node
 from zun.compute import observation
@@ -31,8 +30,6 @@ from zun.db import journal
 LOG = logging.getLogger(__name__)
 
 INTERRUPTED = 'The operation was interrupted.'
-_FIRST_RETRY = 1.0
-_LAST_RETRY = 60.0
 #: Operations on networks, and what the row shows while one of them is done.
 _ON_NETWORKS = frozenset({'network_attach', 'network_detach', 'add_security_group',
                           'remove_security_group'})
@@ -194,7 +191,7 @@ def _resume(node: compute_node.Node, uuid: str) -> None:
             networks.settle(job)
     except exception.ZunException as error:
         LOG.info('Container %s is left as it is: %s', uuid, error.message)
-        postpone(job)
+        task.postpone(job)
         return
     if lost:
         journal.supersede(uuid, lost)
@@ -204,13 +201,6 @@ def _resume(node: compute_node.Node, uuid: str) -> None:
              row.operation_id, row.status, row.task_state, decision.name)
     failpoints.hit('recovery.decided')
     _act(job, decision, seen)
-
-
-def postpone(job: task.Job) -> None:
-    """Look again, with growing pauses."""
-    attempt = job.node.attempts.get(job.uuid, 0)
-    job.node.attempts[job.uuid] = attempt + 1
-    job.node.retry(pools.backoff(attempt, _FIRST_RETRY, _LAST_RETRY), job.uuid)
 
 
 def _look(job: task.Job) -> container_driver.Observed | None:
@@ -257,3 +247,4 @@ def _take_over(job: task.Job, seen: container_driver.Observed | None,
         failpoints.hit('recovery.closed')
     except (exception.Conflict, exception.ContainerNotFound):
         LOG.info('Container %s was changed during its recovery', job.uuid)
+    job.node.attempts.pop(job.uuid, None)

@@ -17,9 +17,11 @@ from zun import objects
 from zun.common import context as zun_context
 from zun.common import exception
 from zun.common import failpoints
+from zun.common import pools
 from zun.common import states
 from zun.compute import node as compute_node
 from zun.compute import observation
+from zun.compute import undo as node_undo
 from zun.db import journal
 
 LOG = logging.getLogger(__name__)
@@ -29,6 +31,10 @@ _EVENTS |= {name: f'compute__do_{name}'
             for name in ('network_attach', 'network_detach', 'resize_container')}
 #: Status that the API gives a container when it accepts the operation.
 _ACCEPTED = {'reboot': states.RESTARTING, 'rebuild': states.REBUILDING}
+#: How often an operation that cannot be taken back is tried before it is left as it is.
+_MOST_ATTEMPTS = 5
+_FIRST_RETRY = 1.0
+_LAST_RETRY = 60.0
 
 
 @dataclasses.dataclass
@@ -192,6 +198,22 @@ class Task:
         failure(self.job, error)
         self.finish(error, again)
 
+    def give_up(self, error: Exception, left: collections.abc.Collection[str],
+                failure: Failure = reread) -> None:
+        """Write why it failed; while something cannot be undone it is tried again instead.
+
+        :param left: what could not be undone
+        :param failure: as of :meth:`fail`
+        """
+        job = self.job
+        if left and job.node.attempts.get(job.uuid, 0) < _MOST_ATTEMPTS:
+            report(job, error)
+            self.end_event(error)
+            postpone(job)
+            return
+        job.node.attempts.pop(job.uuid, None)
+        self.fail(error, failure)
+
     def end_event(self, error: Exception) -> None:
         """Close the event with an error, and leave action and operation open."""
         close(self.job, error, again=True)
@@ -201,6 +223,13 @@ class Task:
         LOG.warning('Container %s: %s', self.job.uuid, error.message)
         close(self.job, error)
         raise Refused(error.message)
+
+
+def postpone(job: Job) -> None:
+    """Take up later what is open, with growing pauses."""
+    attempt = job.node.attempts.get(job.uuid, 0)
+    job.node.attempts[job.uuid] = attempt + 1
+    job.node.retry(pools.backoff(attempt, _FIRST_RETRY, _LAST_RETRY), job.uuid)
 
 
 def report(job: Job, error: Exception) -> None:
@@ -236,20 +265,24 @@ def statuses(job: Job) -> frozenset[str] | None:
 
 
 @contextlib.contextmanager
-def task(job: Job, failure: Failure = reread) -> collections.abc.Iterator[None]:
+def task(job: Job, failure: Failure = reread) -> collections.abc.Iterator[node_undo.Undo]:
     """Surround an operation that is done in one go, as the table of actions describes it.
 
-    :param failure: sets status and reason after an error; no error gets out
+    Yields what takes it back after an error; no error gets out.
+
+    :param failure: sets status and reason after an error
     :raises Refused: the container is not in a state for it
     """
+    undo = node_undo.Undo(job.uuid)
     action = states.ACTIONS[job.name]
     claim = Task(job, action.task_state, event=action.recorded)
     claim.begin(statuses(job))
     failpoints.hit(f'{job.name}.begun')
     try:
-        yield
+        yield undo
     except Exception as error:  # noqa: BLE001 - the boundary of an operation
-        claim.fail(error, failure)
+        claim.give_up(error, undo.run(), failure)
     else:
         claim.finish()
+        job.node.attempts.pop(job.uuid, None)
         failpoints.hit(f'{job.name}.saved')

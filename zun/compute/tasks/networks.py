@@ -18,7 +18,10 @@ LOG = logging.getLogger(__name__)
 
 def attach(job: task.Job, requested_network: dict[str, ty.Any]) -> None:
     """One more interface."""
-    with task.task(job):
+    with task.task(job) as undo:
+        network = requested_network['network']
+        if network not in (job.container.addresses or {}):
+            undo.push('interface', _leave, job, network)
         attachment = job.node.network.attach(job.context, job.container, requested_network)
         failpoints.hit('network_attach.done')
         job.container.addresses = {
@@ -31,7 +34,10 @@ def detach(job: task.Job, network: str) -> None:
 
     :param network: id
     """
-    with task.task(job):
+    with task.task(job) as undo:
+        known = (job.container.addresses or {}).get(network)
+        if known:
+            undo.push('detach', _attach_again, job, network, known)
         job.node.network.detach(job.context, job.container, network)
         failpoints.hit('network_detach.done')
         job.node.network.release(job.context, job.uuid, network)
@@ -58,7 +64,8 @@ def remove_security_group(job: task.Job, security_group: str) -> None:
 
 
 def _set(job: task.Job, groups: list[str]) -> None:
-    with task.task(job):
+    with task.task(job) as undo:
+        undo.push('security groups', _regroup, job)
         job.node.network.set_security_groups(job.context, job.container, groups)
         job.container.security_groups = groups
 
@@ -74,16 +81,27 @@ def settle(job: task.Job) -> None:
     known = dict(container.addresses or {})
     held = network.held(job.context, job.uuid)
     for network_id in sorted(held - known.keys()):
-        network.detach(job.context, container, network_id)
-        network.release(job.context, job.uuid, network_id)
+        _leave(job, network_id)
     for network_id in sorted(held & known.keys()):
         _attach_again(job, network_id, known[network_id])
     if known.keys() - held:
         container.addresses = {key: known[key] for key in known if key in held}
         container.save(job.context, expected={
             name: getattr(container, name) for name in ('host', 'status', 'task_state')})
+    _regroup(job)
+
+
+def _leave(job: task.Job, network_id: str) -> None:
+    """The container is not on a network any more, and has no address there."""
+    job.node.network.detach(job.context, job.container, network_id)
+    job.node.network.release(job.context, job.uuid, network_id)
+
+
+def _regroup(job: task.Job) -> None:
+    """The security groups are those of the row."""
     with contextlib.suppress(exception.OperationNotSupported):  # a driver without groups
-        network.set_security_groups(job.context, container, container.security_groups or [])
+        job.node.network.set_security_groups(job.context, job.container,
+                                             job.container.security_groups or [])
 
 
 def _attach_again(job: task.Job, network_id: str,

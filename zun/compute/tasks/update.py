@@ -28,8 +28,8 @@ _PLAIN = ('name', 'auto_heal')
 
 def resize(job: task.Job, patch: dict[str, ty.Any]) -> None:
     """The verb resize_container, for which nobody waits."""
-    with task.task(job):
-        change(job, patch)
+    with task.task(job) as undo:
+        change(job, patch, undo)
 
 
 def update(job: task.Job, patch: dict[str, ty.Any]) -> None:
@@ -39,15 +39,15 @@ def update(job: task.Job, patch: dict[str, ty.Any]) -> None:
     :raises ResourcesUnavailable: the host has no room for the difference
     :raises Conflict: as in :func:`change`
     """
-    container = job.container
+    container, undo = job.container, node_undo.Undo(job.uuid)
     states.check('update', job.uuid, container.status)
     if container.task_state is not None:
         raise exception.InvalidStateException(
             action='update', id=job.uuid, actual_state=container.task_state)
     if not any(name in patch for name in _LIMITS):
-        change(job, patch)
+        change(job, patch, undo)
         return
-    # Whoever finds the mark after a crash brings the limits back to the row's.
+    # Whoever finds the mark brings the limits back to the row's.
     claim = task.Task(job, states.CONTAINER_UPDATING, event=False)
     try:
         claim.begin(None)
@@ -56,13 +56,22 @@ def update(job: task.Job, patch: dict[str, ty.Any]) -> None:
     objects.ContainerAction.start(job.context, job.uuid, 'update')
     failpoints.hit('update.begun')
     try:
-        change(job, patch)
+        change(job, patch, undo)
     except Exception as error:
-        with contextlib.suppress(exception.ContainerNotFound):
-            container.refresh()
-            claim.finish(error)
+        _take_back(claim, undo, error)
         raise
     claim.finish()
+
+
+def _take_back(claim: task.Task, undo: node_undo.Undo, error: Exception) -> None:
+    """The limits are the old ones; while the engine does not let us, the mark stays."""
+    if undo.run():
+        task.close(claim.job, error)
+        task.postpone(claim.job)
+        return
+    with contextlib.suppress(exception.ContainerNotFound):
+        claim.job.container.refresh()
+        claim.finish(error)
 
 
 def settle(job: task.Job) -> None:
@@ -78,9 +87,10 @@ def settle(job: task.Job) -> None:
         LOG.warning('Container %s keeps the limits it has: %s', job.uuid, error.message)
 
 
-def change(job: task.Job, patch: dict[str, ty.Any]) -> None:
+def change(job: task.Job, patch: dict[str, ty.Any], undo: node_undo.Undo) -> None:
     """
     :param patch: cpu (vCPU), memory (MiB as text), name, auto_heal
+    :param undo: takes it back after an error
     :raises ResourcesUnavailable: the host has no room for the difference
     :raises Conflict: the container uses more than the new limit, or was changed meanwhile
     """
@@ -88,19 +98,14 @@ def change(job: task.Job, patch: dict[str, ty.Any]) -> None:
     values = {name: patch[name] for name in (*_LIMITS, *_PLAIN) if name in patch}
     wanted = {name: values[name] for name in _LIMITS
               if name in values and values[name] != getattr(container, name)}
-    undo = node_undo.Undo(job.uuid)
-    try:
-        if wanted:
-            _limit(job, wanted, undo)
-        for name, value in values.items():
-            setattr(container, name, value)
-        container.save(job.context, expected={
-            'host': job.node.host, 'status': container.status,
-            'task_state': container.task_state})
-        failpoints.hit('limits.saved')
-    except Exception:
-        undo.run()
-        raise
+    if wanted:
+        _limit(job, wanted, undo)
+    for name, value in values.items():
+        setattr(container, name, value)
+    container.save(job.context, expected={
+        'host': job.node.host, 'status': container.status,
+        'task_state': container.task_state})
+    failpoints.hit('limits.saved')
     job.node.changed()
 
 

@@ -25,6 +25,7 @@ class Kind(enum.Enum):
     HANG: the engine never hears of it, and nobody answers.
     CUT: the engine never hears of it, and the connection breaks.
     LOSE: the engine does it, and the connection breaks before its answer.
+    TEAR: the engine does it, and the connection breaks within its answer.
     ANSWER: the engine never hears of it, and somebody else answers.
     """
 
@@ -32,6 +33,7 @@ class Kind(enum.Enum):
     HANG = enum.auto()
     CUT = enum.auto()
     LOSE = enum.auto()
+    TEAR = enum.auto()
     ANSWER = enum.auto()
 
 
@@ -41,6 +43,7 @@ class Fault:
 
     :ivar path: regular expression of the path behind the version
     :ivar times: how many of them; the others pass
+    :ivar spared: how many pass before
     """
 
     kind: Kind
@@ -50,6 +53,7 @@ class Fault:
     seconds: float = 1.0
     status: int = 500
     message: str = 'the engine fails'
+    spared: int = 0
     met: int = 0
 
 
@@ -91,10 +95,14 @@ class Proxy(fixtures.Fixture):
     def _met(self, method: str, path: str) -> Fault | None:
         with self._lock:
             for fault in self._faults:
-                if (fault.method == method and fault.met < fault.times
-                        and re.fullmatch(f'(/v[0-9.]+)?{fault.path}', path)):
-                    fault.met += 1
-                    return fault
+                if (fault.method != method or fault.met == fault.times
+                        or not re.fullmatch(f'(/v[0-9.]+)?{fault.path}', path)):
+                    continue
+                if fault.spared:
+                    fault.spared -= 1
+                    continue
+                fault.met += 1
+                return fault
         return None
 
     def _accept(self) -> None:
@@ -133,6 +141,9 @@ class Proxy(fixtures.Fixture):
             engine.connect(self._target)
             engine.sendall(_closing(request))
             for chunk in _chunks(client, engine, self._stopped):
+                if fault is not None and fault.kind is Kind.TEAR:
+                    client.sendall(chunk[:len(chunk) // 2])
+                    return
                 if fault is None or fault.kind is not Kind.LOSE:
                     client.sendall(chunk)
 

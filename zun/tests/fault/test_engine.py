@@ -27,12 +27,23 @@ REMOVING = {'status': 409, 'message': 'removal of container x is already in prog
 SLOW, HANGING, CUT, LOST, FAILING, REFUSING, OCCUPIED = (
     (K.DELAY, {}), (K.HANG, {}), (K.CUT, {}), (K.LOSE, {}), (K.ANSWER, {}),
     (K.ANSWER, CONFLICT), (K.ANSWER, BUSY))
+ALL = (LOST, HANGING, SLOW, CUT, FAILING, OCCUPIED, REFUSING)
 CALLS = {'create': ('POST', '/containers/create'), 'start': ('POST', '/containers/[^/]+/start'),
          'stop': ('POST', '/containers/[^/]+/stop'),
          'reboot': ('POST', '/containers/[^/]+/restart'),
          'pause': ('POST', '/containers/[^/]+/pause'),
          'unpause': ('POST', '/containers/[^/]+/unpause'),
-         'kill': ('POST', '/containers/[^/]+/kill'), 'delete': ('DELETE', '/containers/[^/]+')}
+         'kill': ('POST', '/containers/[^/]+/kill'), 'delete': ('DELETE', '/containers/[^/]+'),
+         'discard': ('DELETE', '/containers/[^/]+-old'),
+         'rename': ('POST', '/containers/[^/]+/rename'),
+         'update': ('POST', '/containers/[^/]+/update'),
+         'make network': ('POST', '/networks/create'),
+         'connect': ('POST', '/networks/[^/]+/connect'),
+         'disconnect': ('POST', '/networks/[^/]+/disconnect'),
+         'find image': ('GET', '/images/.+/json'), 'pull': ('POST', '/images/create'),
+         'commit': ('POST', '/commit'), 'save': ('GET', '/images/.+/get'),
+         'remove image': ('DELETE', '/images/.+'),
+         'put': ('PUT', '/containers/[^/]+/archive'), 'get': ('GET', '/containers/[^/]+/archive')}
 SHOWN_WITHIN = 1.0
 #: What brings a container back to where an operation begins.
 BACK = {'start': ('stop', {'timeout': 1}), 'stop': ('start', {}), 'pause': ('unpause', {}),
@@ -81,7 +92,9 @@ class EngineTestCase(harness.FaultTestCase):
     def send(self, container, operation, status=None, **args):
         """What the API does for an operation."""
         context = self.accept(container, operation, status, **args)
-        getattr(self.client, f'container_{operation}')(context, base.HOST, container.uuid, **args)
+        name = f'container_{operation}'
+        verb = getattr(self.client, name if hasattr(self.client, name) else operation)
+        verb(context, base.HOST, container.uuid, **args)
 
     def running(self, **columns):
         container = self.placed(**columns)
@@ -104,17 +117,29 @@ class EngineTestCase(harness.FaultTestCase):
             return row if done and not self.node.busy(container.uuid) else None
         return real.wait_for(f'{container.uuid} to be {status}', look, timeout)
 
-    def fault(self, operation, kind, more, times=1):
-        method, path = CALLS[operation]
-        fault = proxy.Fault(kind, method, path, times, **more)
+    def fault(self, call, kind, more, times=1, spared=0):
+        method, path = CALLS[call]
+        fault = proxy.Fault(kind, method, path, times, spared=spared, **more)
         self.proxy.add(fault)
         return fault
+
+    def hang(self):
+        """The engine answers nothing any more; one of the faults."""
+        everything = [proxy.Fault(K.HANG, method, '/.*', 10**6)
+                      for method in ('GET', 'POST', 'PUT', 'DELETE', 'HEAD')]
+        self.proxy.add(*everything)
+        return everything[0]
 
     def while_it_lasts(self, fault):
         """During a fault the heart beats on."""
         real.wait_for('the fault', lambda: fault.met)
         before = self.beats()
         real.wait_for('a heartbeat', lambda: self.beats() > before, 4)
+
+    def forget(self, row):
+        """Why something failed before."""
+        row.status_reason = None
+        row.save(self.admin)
 
     def assert_action(self, container, action, message):
         self.assertEqual((action, message, True), self.actions(container)[-1])
@@ -161,7 +186,7 @@ class PowerTest(EngineTestCase):
         container = self.running()
         if before != states.RUNNING:
             self.send(container, BACK[operation][0], **BACK[operation][1])
-        for kind, more in harness.some(LOST, HANGING, SLOW, CUT, FAILING, OCCUPIED, REFUSING):
+        for kind, more in harness.some(*ALL):
             self.wait_for(container, before)
             fault = self.fault(operation, kind, more)
             self.send(container, operation, **args)
@@ -182,11 +207,7 @@ class PowerTest(EngineTestCase):
             self.assert_owned(container, row.status, row.status_reason)
             self.assert_action(container, operation, 'Error')
             self.note(operation, told(kind, more), f'{row.status}, with its reason')
-            self.forget(container, row)
-
-    def forget(self, container, row):
-        row.status_reason = None
-        row.save(self.admin)
+            self.forget(row)
 
     def test_stop(self):
         self.check('stop', states.RUNNING, states.STOPPED, timeout=1)
@@ -214,8 +235,7 @@ class PowerTest(EngineTestCase):
 
 class DeleteTest(EngineTestCase):
     def test_until_it_succeeds(self):
-        for kind, more in harness.some(LOST, HANGING, SLOW, CUT, FAILING, OCCUPIED, REFUSING,
-                                       (K.ANSWER, REMOVING)):
+        for kind, more in harness.some(*ALL, (K.ANSWER, REMOVING)):
             container = self.running()
             fault = self.fault('delete', kind, more)
             self.send(container, 'delete', states.DELETING, force=False, stop=False)
@@ -240,11 +260,9 @@ class WholeEngineTest(EngineTestCase):
         """Nothing changes, the host is not reported up, and what was accepted is done later."""
         container, doomed = self.running(), self.running()
         self.useFixture(base.Quick(client, '_PING_SECONDS', 1.0))
-        everything = [proxy.Fault(K.HANG, method, '/.*', 10**6)
-                      for method in ('GET', 'POST', 'DELETE', 'HEAD')]
-        self.proxy.add(*everything)
+        fault = self.hang()
         self.send(doomed, 'delete', states.DELETING, force=False, stop=False)
-        real.wait_for('a hanging heartbeat', lambda: everything[0].met)
+        real.wait_for('a hanging heartbeat', lambda: fault.met)
         before = real.wait_for('the last heartbeat', self.beats)
         self.assertRaises(AssertionError, real.wait_for, 'another',
                           lambda: self.beats() > before + 1, 3)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engine fails while a container is changed: afterwards it, networks, books and rows agree."""
+
+import time
+
+from zun.common import exception
+from zun.common import states
+from zun.tests.fault import harness
+from zun.tests.fault import test_engine
+from zun.tests.functional import engine as real
+from zun.tests.functional.compute import base
+
+K, ALL = test_engine.K, test_engine.ALL
+LOST, HANGING, SLOW, CUT, FAILING, OCCUPIED, REFUSING = ALL
+MORE = {'cpu': 0.2, 'memory': '48'}
+LESS = {'cpu': 0.1, 'memory': '32'}
+
+
+class ChangeTestCase(test_engine.EngineTestCase):
+    """One container that runs."""
+
+    timeout = 4
+
+    def setUp(self):
+        super().setUp()
+        self.container = self.running()
+
+    def change(self, fault, operation, status=None, **args):
+        """Have an operation meet a fault; the row at its end."""
+        self.send(self.container, operation, status, **args)
+        self.while_it_lasts(fault)
+        return self.ended()
+
+    def ended(self):
+        """The row once nothing is open any more."""
+        def look():
+            row = self.row(self.container)
+            open_ = row.task_state or self.asked(self.container).operation
+            return None if open_ or self.node.busy(self.container.uuid) else row
+        return real.wait_for('the end', look, 60)
+
+    def assert_outcome(self, operation, where, row, done):
+        """It runs; the operation is done, or has failed for a reason, and nothing is in between."""
+        self.assert_owned(self.container, states.RUNNING, row.status_reason)
+        title = operation.replace('_', ' ').capitalize()
+        self.assertEqual(done, row.status_reason is None, f'{where}: {row.status_reason}')
+        if not done:
+            self.assertIn(f'{title} failed', row.status_reason)
+            self.forget(row)
+        self.note(operation, where, 'done' if done else 'as before, with its reason')
+
+
+class NetworkTest(ChangeTestCase):
+    def setUp(self):
+        super().setUp()
+        self.wanted = self.new_network()
+        self.uuid = self.wanted['network']
+
+    def new_network(self):
+        uuid = self.node.network.create_network(self.admin, {'name': 'another'})['uuid']
+        return self.node.network.resolve(self.context, [{'network': uuid}])[0]
+
+    def attach(self):
+        self.run_operation(self.container, 'network_attach', requested_network=self.wanted)
+
+    def detach(self):
+        self.run_operation(self.container, 'network_detach', network=self.uuid)
+
+    def check(self, operation, call, kind, more, done, **args):
+        """Whether it is on the network tells whether it is done."""
+        row = self.change(self.fault(call, kind, more), operation, **args)
+        self.assert_outcome(operation, f'{call}, {test_engine.told(kind, more)}', row, done)
+        self.assertEqual(done is (operation == 'network_attach'), self.uuid in row.addresses)
+        self.assert_action(self.container, operation, None if done else 'Error')
+
+    def test_attach(self):
+        for kind, more in harness.some(*ALL):
+            self.check('network_attach', 'connect', kind, more, kind is K.DELAY,
+                       requested_network=self.wanted)
+            if kind is K.DELAY:
+                self.detach()
+
+    @harness.long
+    def test_detach(self):
+        for kind, more in ALL:
+            if self.uuid not in self.row(self.container).addresses:
+                self.attach()
+            self.check('network_detach', 'disconnect', kind, more, kind is K.DELAY,
+                       network=self.uuid)
+
+    @harness.long
+    def test_attach_to_one_that_is_to_be_made(self):
+        for kind, more in ALL:
+            # What was refused because of a race is tried again.
+            done = kind is K.DELAY or more is test_engine.CONFLICT
+            self.check('network_attach', 'make network', kind, more, done,
+                       requested_network=self.wanted)
+            if not done:
+                self.attach()
+            self.detach()
+            self.node.network.delete_network(self.admin, self.uuid)
+            self.wanted = self.new_network()
+            self.uuid = self.wanted['network']
+
+    @harness.long
+    def test_attach_that_cannot_be_taken_back(self):
+        """It is tried again."""
+        for kind, more in (LOST, HANGING, FAILING):
+            self.fault('disconnect', *HANGING)
+            row = self.change(self.fault('connect', kind, more), 'network_attach',
+                              requested_network=self.wanted)
+            self.assert_outcome('network_attach', f'connect, {test_engine.told(kind, more)}, '
+                                'and the way back hangs', row, True)
+            self.assertIn(self.uuid, row.addresses)
+            self.assert_action(self.container, 'network_attach', None)
+            self.detach()
+
+    @harness.long
+    def test_detach_that_cannot_be_taken_back(self):
+        for kind, more in (LOST, HANGING, FAILING):
+            self.attach()
+            self.fault('connect', *HANGING)
+            row = self.change(self.fault('disconnect', kind, more), 'network_detach',
+                              network=self.uuid)
+            self.assert_outcome('network_detach', f'disconnect, {test_engine.told(kind, more)}, '
+                                'and the way back hangs', row, True)
+            self.assertNotIn(self.uuid, row.addresses)
+            self.assert_action(self.container, 'network_detach', None)
+
+
+class LimitsTest(ChangeTestCase):
+    def update(self, patch):
+        self.client.container_update(self.context, base.HOST, self.container.uuid, patch)
+
+    def memory(self):
+        return self.row(self.container).memory
+
+    @harness.long
+    def test_resize(self):
+        for kind, more in ALL:
+            row = self.change(self.fault('update', kind, more), 'resize_container', patch=MORE)
+            done = kind is K.DELAY
+            self.assertEqual('48' if done else '32', row.memory)
+            self.assert_action(self.container, 'resize_container', None if done else 'Error')
+            self.assert_outcome('resize_container', test_engine.told(kind, more), row, done)
+            self.update(LESS)
+
+    @harness.long
+    def test_resize_that_cannot_be_taken_back(self):
+        """It is tried again."""
+        for kind, more in (LOST, HANGING, FAILING):
+            fault = self.fault('update', kind, more)
+            self.fault('update', *HANGING)
+            row = self.change(fault, 'resize_container', patch=MORE)
+            self.assertEqual('48', row.memory)
+            self.assert_action(self.container, 'resize_container', None)
+            self.assert_outcome('resize_container', f'{test_engine.told(kind, more)}, '
+                                'and the way back hangs', row, True)
+            self.update(LESS)
+
+    @harness.long
+    def test_update(self):
+        for kind, more in ALL:
+            self.fault('update', kind, more)
+            if kind is K.DELAY:
+                self.update(MORE)
+            else:
+                self.assertRaises(exception.ZunException, self.update, MORE)
+            self.ended()
+            self.assert_owned(self.container, states.RUNNING)
+            self.assertEqual('48' if kind is K.DELAY else '32', self.memory())
+            self.assert_action(self.container, 'update', None if kind is K.DELAY else 'Error')
+            self.note('update', test_engine.told(kind, more),
+                      'done' if kind is K.DELAY else 'as before')
+            self.update(LESS)
+
+    def test_update_that_cannot_be_taken_back(self):
+        """The limits are those of the row as soon as the engine answers."""
+        for kind, more in harness.some(LOST, HANGING, FAILING)[:1 if harness.SHORT else None]:
+            self.fault('update', kind, more)
+            self.fault('update', *HANGING)
+            self.assertRaises(exception.ZunException, self.update, MORE)
+            self.ended()
+            self.assert_owned(self.container, states.RUNNING)
+            self.assertEqual('32', self.memory())
+            self.assert_action(self.container, 'update', 'Error')
+            self.note('update', f'{test_engine.told(kind, more)}, and the way back hangs',
+                      'as before')
+
+    @harness.long
+    def test_rename(self):
+        """The engine has no part in it."""
+        self.hang()
+        began = time.monotonic()
+        self.update({'name': 'renamed'})
+        self.assertLess(time.monotonic() - began, test_engine.SHOWN_WITHIN)
+        self.proxy.clear()
+        self.assertEqual('renamed', self.ended().name)
+        self.assert_owned(self.container, states.RUNNING)
+        self.note('rename', 'everything, engine: hang', 'done')
