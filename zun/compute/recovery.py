@@ -230,8 +230,9 @@ def _take_over(job: task.Job, seen: container_driver.Observed | None,
     """The row says what the engine says, and the operation is closed."""
     container = job.container
     expected = {name: getattr(container, name) for name in ('host', 'status', 'task_state')}
-    if job.name == 'rebuild':
-        job.node.engine.discard(rebuild.aside(job.uuid))
+    if job.name == 'rebuild' and not _discarded(job):
+        task.postpone(job)
+        return
     if seen is not None:
         if container.status == states.CREATING and not seen.running:
             container.status = states.CREATED
@@ -248,3 +249,13 @@ def _take_over(job: task.Job, seen: container_driver.Observed | None,
     except (exception.Conflict, exception.ContainerNotFound):
         LOG.info('Container %s was changed during its recovery', job.uuid)
     job.node.attempts.pop(job.uuid, None)
+
+
+def _discarded(job: task.Job) -> bool:
+    """Whether the old container of a rebuild is gone."""
+    try:
+        job.node.engine.discard(rebuild.aside(job.uuid))
+    except exception.ZunException as error:
+        LOG.info('Container %s: its old one cannot be removed: %s', job.uuid, error.message)
+        return False
+    return True

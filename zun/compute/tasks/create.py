@@ -126,7 +126,7 @@ def _build(work: Create, image: str) -> None:
 def _start(job: task.Job) -> Exception | None:
     """Run it. The container is kept when that fails: it is the user's to look at and delete."""
     try:
-        observed = job.node.engine.start(job.container)
+        observed = power.told(job, 'start', lambda: job.node.engine.start(job.container))
         failpoints.hit('create.started')
         power.check_started(observed)
         observation.apply(job.container, observed)

@@ -20,7 +20,7 @@ from zun.container import driver as container_driver
 def _perform(job: task.Job, call: collections.abc.Callable[[], container_driver.Observed],
              failure: task.Failure = task.reread) -> None:
     with task.task(job, failure):
-        observed = _told(job, call)
+        observed = told(job, job.name, call)
         failpoints.hit(f'{job.name}.done')
         check_started(observed)
         observation.apply(job.container, observed)
@@ -28,15 +28,20 @@ def _perform(job: task.Job, call: collections.abc.Callable[[], container_driver.
         job.node.look(job.uuid)  # no event tells of a failed start
 
 
-def _told(job: task.Job, call: collections.abc.Callable[[], container_driver.Observed],
-          ) -> container_driver.Observed:
-    """What a call brought about; when its answer is lost, a look at the container tells."""
+def told(job: task.Job, operation: str,
+         call: collections.abc.Callable[[], container_driver.Observed],
+         ) -> container_driver.Observed:
+    """What a call brought about; when its answer is lost, a look at the container tells.
+
+    :param operation: what the call does, as of :func:`reached`
+    :raises EngineUnavailable: that does not tell either, or that it was not done
+    """
     try:
         return call()
     except exception.EngineUnavailable:
         with contextlib.suppress(exception.ZunException):
             observed = job.node.engine.inspect(job.container)
-            if reached(job.name, observed):
+            if reached(operation, observed):
                 return observed
         raise
 

@@ -27,10 +27,6 @@ from zun.network import driver as network_driver
 
 LOG = logging.getLogger(__name__)
 
-#: How often a rebuild whose undo failed is tried before it ends in Error.
-_MOST_ATTEMPTS = 5
-_RETRY_AFTER = 10.0
-
 
 def aside(uuid: str) -> str:
     """Name of the old engine container while the new one is made."""
@@ -44,6 +40,7 @@ class _Rebuild:
     job: task.Job
     claim: task.Task
     run: bool
+    undo: node_undo.Undo
 
 
 def rebuild(job: task.Job, run: bool = False) -> None:
@@ -53,14 +50,16 @@ def rebuild(job: task.Job, run: bool = False) -> None:
     """
     claim = task.Task(job, states.IMAGE_PULLING)
     claim.begin(task.statuses(job), status=states.REBUILDING)
-    work = _Rebuild(job, claim, run)
+    work = _Rebuild(job, claim, run, node_undo.Undo(job.uuid))
     failpoints.hit('rebuild.begun')
     try:
         if job.resumed:
+            _remember_stop(work)
+            _remember_removal(work)
             job.node.engine.restore(job.uuid, aside(job.uuid))
         images.fetch(job, functools.partial(_replace, work))
     except Exception as error:  # noqa: BLE001 - the boundary of an operation
-        claim.fail(error, _settle)
+        _bring_back(work, error)
 
 
 def _replace(work: _Rebuild, image: str | None, error: Exception | None) -> None:
@@ -68,33 +67,40 @@ def _replace(work: _Rebuild, image: str | None, error: Exception | None) -> None
     job, claim = work.job, work.claim
     failpoints.hit('rebuild.pulled')
     if image is None:
-        claim.fail(error or exception.ImageNotFound(image=job.container.image), _settle)
+        _bring_back(work, error or exception.ImageNotFound(image=job.container.image))
         return
-    undo = node_undo.Undo(job.uuid)
     try:
         claim.step(states.CONTAINER_REBUILDING)
     except (exception.Conflict, exception.ContainerNotFound):
         LOG.info('Container %s was taken over before its rebuild', job.uuid)
         return
     try:
-        _build(work, image, undo)
+        _build(work, image)
     except Exception as trouble:  # noqa: BLE001 - the boundary of an operation
-        _bring_back(work, undo, trouble)
+        _bring_back(work, trouble)
         return
+    try:
+        job.node.engine.discard(aside(job.uuid))
+    except exception.ZunException as trouble:  # the new one is there all the same
+        claim.give_up(trouble, ['old container'], _settle)
+        return
+    failpoints.hit('rebuild.discarded')
     claim.finish()
     failpoints.hit('rebuild.saved')
     job.node.attempts.pop(job.uuid, None)
 
 
-def _build(work: _Rebuild, image: str, undo: node_undo.Undo) -> None:
+def _build(work: _Rebuild, image: str) -> None:
     job, container, node = work.job, work.job.container, work.job.node
-    name = aside(job.uuid)
+    if not job.resumed:
+        node.engine.discard(aside(job.uuid))  # what an earlier rebuild could not remove
     mounts = volumes.attach(job)
     if work.run:
-        undo.push('stop of the old container', _restart, job)
+        _remember_stop(work)
         _stop(job)
-    undo.push('removal of the old container', node.engine.restore, job.uuid, name)
-    node.engine.set_aside(job.uuid, name)
+        failpoints.hit('rebuild.stopped')
+    _remember_removal(work)
+    node.engine.set_aside(job.uuid, aside(job.uuid))
     failpoints.hit('rebuild.aside')
     attachments = node.network.plan(job.context, container, _networks(job))
     container.addresses = network_driver.addresses_of(attachments)
@@ -104,21 +110,37 @@ def _build(work: _Rebuild, image: str, undo: node_undo.Undo) -> None:
     failpoints.hit('rebuild.made')
     node.network.plug(job.context, container, attachments)
     if work.run:
-        observed = node.engine.start(container)
+        observed = power.told(job, 'start', lambda: node.engine.start(container))
         failpoints.hit('rebuild.started')
         power.check_started(observed)
     else:
         observed = node.engine.inspect(container)
     observation.apply(container, observed, otherwise=states.CREATED)
-    node.engine.discard(name)
-    failpoints.hit('rebuild.discarded')
+
+
+def _remember_stop(work: _Rebuild) -> None:
+    if work.run:
+        work.undo.push('stop of the old container', _restart, work.job)
+
+
+def _remember_removal(work: _Rebuild) -> None:
+    work.undo.push('removal of the old container', work.job.node.engine.restore, work.job.uuid,
+                   aside(work.job.uuid))
 
 
 def _stop(job: task.Job) -> None:
+    """
+    :raises Conflict: the engine refuses, and it runs on
+    """
     streams.revoke(job.uuid)
+    engine = job.node.engine
     try:
-        job.node.engine.stop(job.container, None)
-    except (exception.EngineGone, exception.Conflict) as error:
+        power.told(job, 'stop', lambda: engine.stop(job.container, None))
+    except exception.EngineGone as error:
+        LOG.info('Container %s is not there before its rebuild: %s', job.uuid, error.message)
+    except exception.Conflict as error:
+        if engine.inspect(job.container).running:
+            raise
         LOG.info('Container %s does not run before its rebuild: %s', job.uuid, error.message)
 
 
@@ -144,20 +166,11 @@ def _kept(network: str, addresses: list[dict[str, ty.Any]]) -> dict[str, ty.Any]
             'preserve_on_delete': any(a['preserve_on_delete'] for a in addresses)}
 
 
-def _bring_back(work: _Rebuild, undo: node_undo.Undo, error: Exception) -> None:
+def _bring_back(work: _Rebuild, error: Exception) -> None:
     """The old container again; when the engine does not let us, later."""
-    job = work.job
-    left = undo.run()
+    left = work.undo.run()
     failpoints.hit('rebuild.undone')
-    attempt = job.node.attempts.get(job.uuid, 0)
-    if not left or attempt >= _MOST_ATTEMPTS:
-        job.node.attempts.pop(job.uuid, None)
-        work.claim.fail(error, _settle)
-        return
-    task.report(job, error)
-    work.claim.end_event(error)
-    job.node.attempts[job.uuid] = attempt + 1
-    job.node.retry(_RETRY_AFTER, job.uuid)
+    work.claim.give_up(error, left, _settle)
 
 
 def _settle(job: task.Job, error: Exception) -> None:

@@ -13,7 +13,7 @@ _SOURCE = pathlib.Path(zun.__file__).parent
 
 _CREATE = ('begun', 'claimed', 'pulled', 'volumes', 'planned', 'made', 'plugged')
 _DELETE = ('begun', 'removed', 'network', 'volumes', 'released', 'forgotten')
-_REBUILD = ('begun', 'pulled', 'aside', 'made')
+_REBUILD = ('aside', 'made')
 _DONE = ('begun', 'done', 'saved')
 _LIMITS = ('limits.allocated', 'limits.applied', 'limits.saved')
 
@@ -60,10 +60,11 @@ CREATES = (
 FAILING_CREATE = Killed('create that fails', ('create.undone',), 'create', before=None,
                         after=states.ERROR)
 REBUILDS = (
-    Killed('rebuild', _of('rebuild', *_REBUILD, 'started', 'discarded', 'saved'), 'rebuild',
-           {'run': True}),
-    Killed('rebuild of one that does not run', _of('rebuild', *_REBUILD, 'discarded'), 'rebuild',
-           {'run': False}, before=states.STOPPED, after=states.CREATED),
+    Killed('rebuild', _of('rebuild', 'begun', 'pulled', 'stopped', *_REBUILD, 'started',
+                          'discarded', 'saved'), 'rebuild', {'run': True}),
+    Killed('rebuild of one that does not run',
+           _of('rebuild', 'begun', 'pulled', *_REBUILD, 'discarded'), 'rebuild', {'run': False},
+           before=states.STOPPED, after=states.CREATED),
 )
 FAILING_REBUILD = Killed('rebuild that fails', ('rebuild.undone',), 'rebuild', {'run': True})
 LIMITS = (

@@ -180,6 +180,22 @@ class CreateTest(EngineTestCase):
         self.assert_nothing_left(container)
         self.note('create', told(*REFUSING), 'Error, with its reason')
 
+    @harness.long
+    def test_whose_start_fails(self):
+        """The container is kept, for people to look at or start."""
+        for kind, more in ALL:
+            container = self.placed()
+            fault = self.fault('start', kind, more)
+            self.client.container_create(self.context, base.HOST, container.uuid, 0)
+            self.while_it_lasts(fault)
+            after = (states.RUNNING if kind in (K.DELAY, K.LOSE)
+                     else states.ERROR if more is CONFLICT else states.CREATED)
+            row = self.wait_for(container, after)
+            self.assert_owned(container, after, row.status_reason)
+            self.assertEqual(after == states.RUNNING, row.status_reason is None, row.status_reason)
+            self.assert_action(container, 'create', None if after == states.RUNNING else 'Error')
+            self.note('run', f'start, {told(kind, more)}', after)
+
 
 class PowerTest(EngineTestCase):
     def check(self, operation, before, after, **args):

@@ -12,6 +12,8 @@ from zun.tests.functional.compute import base
 
 K, ALL = test_engine.K, test_engine.ALL
 LOST, HANGING, SLOW, CUT, FAILING, OCCUPIED, REFUSING = ALL
+#: Of a reading call, which is made twice when a connection breaks.
+READ_AGAIN = (LOST, SLOW, CUT)
 MORE = {'cpu': 0.2, 'memory': '48'}
 LESS = {'cpu': 0.1, 'memory': '32'}
 
@@ -126,6 +128,74 @@ class NetworkTest(ChangeTestCase):
                                 'and the way back hangs', row, True)
             self.assertNotIn(self.uuid, row.addresses)
             self.assert_action(self.container, 'network_detach', None)
+
+
+class RebuildTestCase(ChangeTestCase):
+    def rebuild(self, where, fault, done):
+        before = self.row(self.container)
+        row = self.change(fault, 'rebuild', states.REBUILDING, run=True)
+        self.assertEqual(done, row.container_id != before.container_id, row.status_reason)
+        self.assertEqual(before.addresses, row.addresses)
+        self.assert_action(self.container, 'rebuild', None if done else 'Error')
+        self.assert_outcome('rebuild', where, row, done)
+
+    def check(self, call, *done, spared=0):
+        """
+        :param done: faults that do not keep it from being done
+        :param spared: how many of the calls pass before
+        """
+        for kind, more in ALL:
+            self.rebuild(f'{call}, {test_engine.told(kind, more)}',
+                         self.fault(call, kind, more, spared=spared), (kind, more) in done)
+
+
+class RebuildTest(RebuildTestCase):
+    @harness.long
+    def test_image_is_looked_for(self):
+        self.check('find image', *READ_AGAIN)
+
+    @harness.long
+    def test_old_one_is_stopped(self):
+        self.check('stop', SLOW, LOST)
+
+    @harness.long
+    def test_old_one_is_set_aside(self):
+        self.check('rename', SLOW)
+
+    @harness.long
+    def test_new_one_is_made(self):
+        self.check('create', SLOW, LOST)
+
+    @harness.long
+    def test_new_one_is_started(self):
+        self.check('start', SLOW, LOST)
+
+    @harness.long
+    def test_old_one_is_removed(self):
+        """The new one runs: it stays."""
+        self.check('discard', *ALL, spared=1)
+
+    @harness.long
+    def test_one_that_an_earlier_rebuild_left(self):
+        """It goes before anything else; an engine that is busy is asked again."""
+        self.docker.api.create_container(real.IMAGE, name=f'zun-{self.container.uuid}-old')
+        self.check('discard', SLOW, FAILING, OCCUPIED)
+
+    @harness.long
+    def test_that_cannot_be_taken_back(self):
+        """It is tried again."""
+        for kind, more in (LOST, HANGING, CUT, FAILING):
+            self.fault('rename', kind, more, spared=1)
+            self.rebuild(f'create, engine: 500, then rename, {test_engine.told(kind, more)}',
+                         self.fault('create', *FAILING), True)
+
+    @harness.long
+    def test_whose_retry_fails_at_first(self):
+        """What was left half done is brought back before anything else."""
+        for times, done in ((2, False), (3, True)):
+            self.fault('rename', *HANGING, times=times, spared=1)
+            self.rebuild(f'create, engine: 500, then rename, engine: hang {times} times',
+                         self.fault('create', *FAILING), done)
 
 
 class LimitsTest(ChangeTestCase):

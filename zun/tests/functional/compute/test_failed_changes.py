@@ -131,3 +131,41 @@ class LimitsTest(FailedChangeTestCase):
         self.engine.fail('update', DOWN, DOWN)
         self.assertIsNone(self.change('resize_container', patch={'memory': '48'}).status_reason)
         self.assert_memory(48)
+
+
+class RebuildTest(FailedChangeTestCase):
+    def rebuild(self):
+        row = self.change('rebuild', states.REBUILDING, run=True)
+        self.assertEqual([self.container.uuid], list(self.engine._boxes))
+        self.assertEqual(row.container_id, self.engine.inspect(row).engine_id)
+        return row
+
+    def test_old_one_that_cannot_be_removed(self):
+        """The new one runs: it stays."""
+        discard, calls = self.engine.discard, []
+
+        def fails(name):
+            calls.append(name)
+            if len(calls) in (2, 3):
+                raise DOWN
+            discard(name)
+        self.engine.discard = fails
+        row = self.rebuild()
+        self.assertNotEqual(self.container.container_id, row.container_id)
+        self.assertIsNone(row.status_reason)
+        self.assertEqual(4, len(calls))
+
+    def test_old_one_that_cannot_be_stopped(self):
+        """It is not taken for one that does not run."""
+        self.engine.fail('stop', exception.Conflict('something else is under way'))
+        row = self.rebuild()
+        self.assertEqual((self.container.container_id,
+                          'Rebuild failed: something else is under way'),
+                         (row.container_id, row.status_reason))
+
+    def test_retry_that_fails_at_first(self):
+        self.engine.fail('create', DOWN)
+        self.engine.fail('restore', DOWN, DOWN, DOWN)
+        row = self.rebuild()
+        self.assertNotEqual(self.container.container_id, row.container_id)
+        self.assertIsNone(row.status_reason)
