@@ -1,21 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine fails while a container is changed: afterwards it, networks, books and rows agree."""
 
+import base64
 import time
 
+from oslo_utils import uuidutils
+
+from zun import objects
 from zun.common import exception
 from zun.common import states
+from zun.compute.tasks import commit
 from zun.tests.fault import harness
+from zun.tests.fault import shelf
 from zun.tests.fault import test_engine
+from zun.tests.functional import docker_registry
 from zun.tests.functional import engine as real
 from zun.tests.functional.compute import base
 
 K, ALL = test_engine.K, test_engine.ALL
 LOST, HANGING, SLOW, CUT, FAILING, OCCUPIED, REFUSING = ALL
+TORN = (K.TEAR, {})
 #: Of a reading call, which is made twice when a connection breaks.
 READ_AGAIN = (LOST, SLOW, CUT)
 MORE = {'cpu': 0.2, 'memory': '48'}
 LESS = {'cpu': 0.1, 'memory': '32'}
+#: As real.FOREVER, in an image that has a shell only.
+_FOREVER = ['/bin/busybox', 'sh', '-c',
+            "trap 'exit 0' TERM; while :; do /bin/busybox sleep 0.05; done"]
 
 
 class ChangeTestCase(test_engine.EngineTestCase):
@@ -268,3 +279,174 @@ class LimitsTest(ChangeTestCase):
         self.assertEqual('renamed', self.ended().name)
         self.assert_owned(self.container, states.RUNNING)
         self.note('rename', 'everything, engine: hang', 'done')
+
+
+class CommitTest(ChangeTestCase):
+    def setUp(self):
+        super().setUp()
+        self.config(group='docker', commit_timeout=2, pull_idle_timeout=2)
+        self.store = self.node.store = shelf.Shelf(self.CONF.state_path)
+
+    def commit(self, where, fault, done):
+        image = uuidutils.generate_uuid()
+        self.store.add(image)
+        self.change(fault, 'commit', repository='snap', tag='one', image_uuid=image)
+        self.assert_owned(self.container, states.RUNNING)
+        self.assert_action(self.container, 'commit', None if done else 'Error')
+        record = self.store.show(image)
+        self.assertEqual('active' if done else None, record and record['status'])
+        self.note('commit', where, 'image sent' if done else 'no image, no record')
+        return image
+
+    def left(self, image):
+        return self.docker.api.images(name=f'zun-commit/{image}')
+
+    def check(self, call, kinds, *done):
+        for kind, more in kinds:
+            image = self.commit(f'{call}, {test_engine.told(kind, more)}',
+                                self.fault(call, kind, more), (kind, more) in done)
+            self.assertEqual([], self.left(image))
+
+    @harness.long
+    def test_image_is_made(self):
+        self.check('commit', ALL, SLOW)
+
+    @harness.long
+    def test_image_is_read(self):
+        self.check('save', (*ALL, TORN), *READ_AGAIN)
+
+    @harness.long
+    def test_image_is_removed(self):
+        """What stays is found by the sweep."""
+        for kind, more in ALL:
+            image = self.commit(f'remove image, {test_engine.told(kind, more)}',
+                                self.fault('remove image', kind, more), True)
+            self.assertEqual(kind not in (K.DELAY, K.LOSE), bool(self.left(image)))
+            commit.sweep(self.node)
+            self.assertEqual([], self.left(image))
+
+
+class ArchiveTest(ChangeTestCase):
+    """One place for archives: a call that kept it would be the last one."""
+
+    def serve(self, url):
+        self.config(group='compute', stream_workers=1)
+        super().serve(url)
+
+    def put(self, text):
+        data = base64.b64encode(real.tar({'sauce': text})).decode()
+        self.client.container_put_archive(self.context, base.HOST, self.container.uuid, '/tmp',
+                                          [data])
+
+    def get(self):
+        answer = self.client.container_get_archive(self.context, base.HOST, self.container.uuid,
+                                                   '/tmp/sauce')
+        return real.untar(b''.join(base64.b64decode(part) for part in answer['data']))
+
+    @harness.long
+    def test_put(self):
+        for number, (kind, more) in enumerate(ALL):
+            text = str(number).encode()
+            self.fault('put', kind, more)
+            if kind is K.DELAY:
+                self.put(text)
+            else:
+                self.assertRaises(exception.ZunException, self.put, text)
+                self.put(text)
+            self.assertEqual({'sauce': text}, self.get())
+            self.assert_owned(self.container, states.RUNNING)
+            self.note('put_archive', test_engine.told(kind, more),
+                      'done' if kind is K.DELAY else 'the caller is told, done when repeated')
+
+    @harness.long
+    def test_get(self):
+        text = b'hot' * 100000
+        self.put(text)
+        for fault in (*ALL, TORN):
+            self.fault('get', *fault)
+            done = fault in READ_AGAIN
+            if not done:
+                self.assertRaises(exception.ZunException, self.get)
+            self.assertEqual({'sauce': text}, self.get())
+            self.assert_owned(self.container, states.RUNNING)
+            self.note('get_archive', test_engine.told(*fault),
+                      'done' if done else 'the caller is told, done when repeated')
+
+
+class PullTest(test_engine.EngineTestCase):
+    def setUp(self):
+        super().setUp()
+        self.registry = self.useFixture(docker_registry.Registry())
+        self.config(group='docker', pull_idle_timeout=2)
+
+    def image(self, number):
+        """Name of a new image in the registry."""
+        self.registry.push(f'pulled-{number}', text=str(number))
+        return self.registry.name(f'pulled-{number}')
+
+    def pull(self, image):
+        """The row at the end of a pull."""
+        row = objects.Image.get_by_uuid(self.admin, image.uuid)
+        row.status = states.PULLING
+        row.save(self.admin)
+        self.client.image_pull(self.context, base.HOST, image.uuid)
+        return real.wait_for('the end of the pull', lambda: self.pulled(image))
+
+    def pulled(self, image):
+        row = objects.Image.get_by_uuid(self.admin, image.uuid)
+        return None if row.status == states.PULLING else row
+
+    @harness.long
+    def test_image_of_an_administrator(self):
+        for number, (kind, more) in enumerate((*ALL, TORN)):
+            name = self.image(number)
+            image = objects.Image(
+                self.context, uuid=uuidutils.generate_uuid(), repo=name, tag='latest',
+                host=base.HOST, project_id='project', user_id='user')
+            image.pull(self.context)
+            fault = self.fault('pull', kind, more)
+            row = self.pull(image)
+            self.assertTrue(fault.met)
+            if kind is not K.DELAY:
+                self.assertEqual(states.ERROR, row.status)
+                self.assertIn('Pull failed', row.status_reason)
+                row = self.pull(image)
+            self.assertEqual((states.AVAILABLE, None), (row.status, row.status_reason))
+            self.assertEqual(self.docker.api.inspect_image(f'{name}:latest')['Id'], row.image_id)
+            self.note('image_pull', test_engine.told(kind, more),
+                      'there' if kind is K.DELAY else 'Error, with its reason; there when repeated')
+
+    @harness.long
+    def test_image_of_a_create(self):
+        for number, (kind, more) in enumerate(ALL):
+            container = self.placed(image=self.image(number), image_pull_policy='always',
+                                    command=_FOREVER)
+            fault = self.fault('pull', kind, more)
+            self.client.container_create(self.context, base.HOST, container.uuid, 0)
+            self.while_it_lasts(fault)
+            if kind is K.DELAY:
+                self.wait_for(container, states.RUNNING)
+                self.assert_owned(container, states.RUNNING)
+            else:
+                real.wait_for('the scheduler to be asked', lambda c=container: (
+                    c.uuid, 1) in self.scheduler.asked)
+                self.assertIsNone(self.wait_for(container, states.CREATING).host)
+                self.assertEqual(([], []), (self.behind(container), self.allocated(container)))
+            self.note('create', f'pull, {test_engine.told(kind, more)}',
+                      'Running' if kind is K.DELAY else 'handed back to the scheduler')
+
+
+class PullOfRebuildTest(RebuildTestCase):
+    def setUp(self):
+        super().setUp()
+        self.config(group='docker', pull_idle_timeout=2)
+
+    def running(self, **columns):
+        registry = self.useFixture(docker_registry.Registry())
+        registry.push('rebuilt')
+        return super().running(image=registry.name('rebuilt'), image_pull_policy='always',
+                               command=_FOREVER, **columns)
+
+    @harness.long
+    def test_image_is_pulled(self):
+        self.check('pull', SLOW)
