@@ -17,6 +17,7 @@ from oslo_utils import uuidutils
 from zun import objects
 from zun.common import context as zun_context
 from zun.common import exception
+from zun.common import failpoints
 import zun.conf
 from zun.db import embedded_networks
 from zun.network import blocks
@@ -204,6 +205,7 @@ class EmbeddedDriver(driver.NetworkDriver):
         """
         held = embedded_networks.addresses_of(container.uuid)
         attachment = self._plan(context, container, requested)
+        failpoints.hit('network_attach.planned')
         try:
             self._node_engine.connect(container, attachment)
         except (exception.Invalid, exception.NotFound, exception.Conflict):

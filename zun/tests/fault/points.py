@@ -83,7 +83,8 @@ DELETES = (
 )
 ARCHIVE = Killed('put_archive', _of('put_archive', 'begun', 'done'))
 NETWORKS = (
-    Killed('network_attach', _of('network_attach', *_DONE), 'network_attach'),
+    Killed('network_attach', _of('network_attach', 'begun', 'planned', 'done', 'saved'),
+           'network_attach'),
     Killed('network_detach', _of('network_detach', 'begun', 'done', 'released', 'saved'),
            'network_detach'),
 )
@@ -97,12 +98,16 @@ COMMIT = Killed('commit', _of('commit', 'begun', 'made', 'sent', 'cleared', 'sav
 CAPSULE = Killed(
     'create of a capsule', _of('capsule', 'built', 'sandbox', 'member', 'init', 'started'),
     'create', before=None)
+CAPSULE_REBUILD = Killed(
+    'rebuild of a capsule', _of('capsule', 'sandbox', 'member', 'init', 'started'), 'rebuild',
+    {'run': True})
+CAPSULE_DELETE = Killed('delete of a capsule', _of('delete', *_DELETE), 'delete',
+                        {'force': False, 'stop': False}, after=None)
 PULL = Killed('image_pull', _of('image_pull', 'begun', 'pulled', 'saved'), before=None)
 RECOVERY = Killed('recovery', _of('recovery', 'decided', 'closed'))
 
 TABLE = (*CREATES, FAILING_CREATE, *POWER, *REBUILDS, FAILING_REBUILD, *LIMITS, *DELETES, ARCHIVE,
-         *NETWORKS, *GROUPS, COMMIT, CAPSULE, PULL,
-         RECOVERY)
+         *NETWORKS, *GROUPS, COMMIT, CAPSULE, CAPSULE_REBUILD, CAPSULE_DELETE, PULL, RECOVERY)
 
 
 def of_source() -> set[str]:

@@ -235,24 +235,57 @@ class CommitTest(OperationTestCase):
 class CapsuleTest(KillTestCase, capsule_base.CapsuleTestCase):
     def test_each_step(self):
         for point in self.chosen(points.CAPSULE):
-            parts = [self.init('true'), self.member()]
-            capsule = self.placed_capsule(*parts)
-            self.made.update(part.uuid for part in (capsule, *parts))
+            capsule = self.placed_with_parts()
             self.crash(point)
             self.recover()
-            row = self.row(capsule)
-            self.assertEqual((states.RUNNING, None), (row.status, row.task_state), self.log())
-            self.assertEqual([(states.STOPPED, None), (states.RUNNING, None)],
-                             [(m.status, m.task_state)
-                              for m in (*row.init_containers, *row.containers)])
-            self.assertEqual(sorted(part.uuid for part in (capsule, *parts)), self.names())
-            self.assertEqual([self.node.provider], list(self.held(capsule)))
+            self.assert_runs(capsule)
             self.note(points.CAPSULE.name, point, 'Running')
             self.accept(capsule, 'delete', states.DELETING, force=False, stop=False)
             self.recover()
-            self.assertIsNone(self.row(capsule), self.log())
-            self.assertEqual([], self.names())
-            self.assert_nothing_left(capsule)
+            self.assert_removed(capsule)
+
+    @harness.long
+    def test_rebuild(self):
+        killed, capsule = points.CAPSULE_REBUILD, self.placed_with_parts()
+        self.recover()
+        for point in killed.points:
+            self.docker.remove(f'zun-{self.row(capsule).containers[0].uuid}')
+            self.kill(capsule, killed, point)
+            self.recover()
+            self.assert_runs(capsule)
+            self.note(killed.name, point, 'Running')
+
+    @harness.long
+    def test_delete(self):
+        killed = points.CAPSULE_DELETE
+        for point in killed.points:
+            capsule = self.placed_with_parts()
+            self.recover()
+            self.kill(capsule, killed, point)
+            self.recover()
+            self.assert_removed(capsule)
+            self.note(killed.name, point, 'gone')
+
+    def placed_with_parts(self):
+        parts = [self.init('true'), self.member()]
+        capsule = self.placed_capsule(*parts)
+        self.made.update(part.uuid for part in (capsule, *parts))
+        return capsule
+
+    def assert_runs(self, capsule):
+        row = self.row(capsule)
+        self.assertEqual((states.RUNNING, None), (row.status, row.task_state), self.log())
+        self.assertEqual([(states.STOPPED, None), (states.RUNNING, None)],
+                         [(m.status, m.task_state)
+                          for m in (*row.init_containers, *row.containers)])
+        self.assertEqual(sorted(part.uuid for part in (
+            row, *row.init_containers, *row.containers)), self.names())
+        self.assertEqual([self.node.provider], list(self.held(capsule)))
+
+    def assert_removed(self, capsule):
+        self.assertIsNone(self.row(capsule), self.log())
+        self.assertEqual([], self.names())
+        self.assert_nothing_left(capsule)
 
 
 class PullTest(KillTestCase):
@@ -385,7 +418,7 @@ class RecoveryTest(KillTestCase):
             self.crash(point)
         self.recover()
         self.assert_owned(container, states.RUNNING)
-        self.note('recovery', 'recovery.decided', 'Running')
+        self.note(points.RECOVERY.name, 'recovery.decided', 'Running')
 
     @harness.long
     def test_of_a_stop(self):
@@ -396,4 +429,4 @@ class RecoveryTest(KillTestCase):
             self.crash(point)
         self.recover()
         self.assert_owned(container, states.STOPPED)
-        self.note('recovery', 'recovery.closed', 'Stopped')
+        self.note(points.RECOVERY.name, 'recovery.closed', 'Stopped')
