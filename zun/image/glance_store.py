@@ -20,6 +20,8 @@ CONF = zun.conf.CONF
 _GROUP = 'glance_client'
 _CHUNK = 1 << 16
 _GIB = 1 << 30
+#: Statuses of an image whose data is still to come.
+_UNFINISHED = ('queued', 'saving')
 #: Most images that are looked through in a search.
 _PAGE = 1000
 _FORMAT = 'docker'
@@ -148,8 +150,13 @@ class Store:
     def unfinished(self, **properties: str) -> list[Json]:
         """Images with these properties that have no data yet."""
         answer = self._rest.send('GET', '/images', params={
-            'status': 'in:queued,saving', 'limit': str(_PAGE), **properties})
+            'status': f"in:{','.join(_UNFINISHED)}", 'limit': str(_PAGE), **properties})
         return answer.json()['images']
+
+    def is_unfinished(self, ident: str) -> bool:
+        """Whether there is an image of that id without its data."""
+        image = self.show(ident)
+        return image is not None and image['status'] in _UNFINISHED
 
 
 def _usable(image: Json) -> bool:

@@ -158,8 +158,18 @@ def sweep(node: compute_node.Node) -> None:
     for image in images:
         for name in image.names:
             uuid = name.removesuffix(f':{_TAG}').removeprefix(f'{_REPOSITORY}/')
-            if name == f'{_name(uuid)}:{_TAG}' and uuid not in known:
+            if (name == f'{_name(uuid)}:{_TAG}' and uuid not in known
+                    and not _is_awaited(node, uuid)):
                 _drop(node, name)
+
+
+def _is_awaited(node: compute_node.Node, uuid: str) -> bool:
+    """Whether another agent on the same engine may be sending an image; else nobody does."""
+    try:
+        return node.store.is_unfinished(uuid)
+    except exception.ZunException as error:
+        LOG.info('Image %s cannot be asked about: %s', uuid, error.message)
+        return True
 
 
 def _drop(node: compute_node.Node, name: str) -> None:

@@ -174,12 +174,13 @@ class InterruptedTest(CommitTestCase):
         other = self.record(created_at=old, zun_host='node-2')
         wanted = self.record(created_at=old)
         self.accept(self.container, 'commit', **self.args(wanted))
-        for ident in (lost, wanted, uuid := self.image):
+        for ident in (lost, wanted, other, uuid := self.image):
             self.engine.commit(self.container, f'zun-commit/{ident}', 'latest')
         del self.glance.images[uuid]
         commit.sweep(self.node)
         self.assertEqual({other, wanted}, set(self.glance.images))
         self.assertNotIn(uuid, str(self.left()))
+        self.assertIn(other, str(self.left()))
         self.glance.images[wanted]['created_at'] = datetime.datetime.now(
             datetime.UTC).isoformat()
         commit.sweep(self.node)
