@@ -38,7 +38,8 @@ class StorableTest(base.TestCase):
         return request.get_response(app.make_app())
 
     def test_refused_where_it_would_have_to_be_stored(self) -> None:
-        answer = self._call('POST', '/v1/registries', {'registry': {'domain': f'x{WIDE}'}})
+        answer = self._call('POST', '/v1/registries', {'registry': {
+            'domain': 'example.org', 'username': f'x{WIDE}'}})
         self.assertEqual(400, answer.status_int, answer.body)
         error, = answer.json['errors']
         self.assertIn('cannot be stored', error['detail'])
