@@ -8,12 +8,21 @@ import sys
 from zun import objects
 from zun.common import states
 from zun.compute import heal
+from zun.compute import heartbeat
 from zun.db import embedded_networks
 from zun.tests.fault import harness
 from zun.tests.functional.compute import base
 
 
 class OrphansTest(harness.FaultTestCase):
+    def setUp(self):
+        super().setUp()
+        self.serve(base.HOST)
+
+    def serve(self, host):
+        """A host without a service counts as lost."""
+        objects.ZunService(self.admin, host=host, binary=heartbeat.BINARY).create(self.admin)
+
     def status(self, *args):
         """Run the program; its exit code and output."""
         done = subprocess.run(
@@ -69,6 +78,7 @@ class OrphansTest(harness.FaultTestCase):
         other = objects.ComputeNode(self.admin, hostname='other', cpus=row.cpus,
                                     mem_total=row.mem_total)
         other.create(self.admin)
+        self.serve('other')
         code, text = self.status('--host', 'other')
         self.assertIn('The engine of host other is not looked at: run this on that host.', text)
         self.assertEqual(0, code, text)
