@@ -163,12 +163,12 @@ class TestOptions(base.DriverTestCase):
 
     def test_hardening(self):
         self.config(group='docker', cap_drop=['ALL'], read_only_rootfs=True, shm_size=8,
-                    ulimits=['nofile=123:456'], sysctls={'net.ipv4.ip_forward': '0'},
+                    ulimits=['msgqueue=123:456'], sysctls={'net.ipv4.ip_forward': '0'},
                     devices=['/dev/fuse'])
         container = self.run_container()
         for command, output in (
                 ('sh -c "grep -c \'CapEff:.*0000000000000000\' /proc/1/status"', '1\n'),
-                ('sh -c "ulimit -n; ulimit -Hn"', '123\n456\n'),
+                ('sh -c "grep -c \'msgqueue size *123 *456 \' /proc/1/limits"', '1\n'),
                 ('cat /proc/sys/net/ipv4/ip_forward', '0\n'),
                 ('sh -c "df -k /dev/shm | grep -c \' 8192 \'"', '1\n'),
                 ('sh -c "test -c /dev/fuse && ! touch /sauce 2>/dev/null"', '')):
