@@ -39,3 +39,7 @@ class Shelf:
 
     def unfinished(self, **properties: str) -> list[Json]:
         return []
+
+    def is_unfinished(self, ident: str) -> bool:
+        image = self.show(ident)
+        return image is not None and image['status'] == 'queued'
