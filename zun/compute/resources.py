@@ -27,13 +27,13 @@ from zun.container import driver as container_driver
 from zun.db import claims
 from zun.db import pins
 from zun.placement import amounts
+from zun.placement import inventories as host_inventories
 from zun.placement import ledger
 
 CONF = zun.conf.CONF
 LOG = logging.getLogger(__name__)
 
 _MEMINFO = pathlib.Path('/proc/meminfo')
-_MIB_PER_GIB = 1024
 #: Seconds in which further changes join the report that one has caused.
 GATHER = 10.0
 #: Seconds for which a host whose disk was full takes no containers.
@@ -115,21 +115,8 @@ def inventories(info: container_driver.HostInfo) -> dict[str, ledger.Inventory]:
 
     Disk is offered only where the engine can limit it, less the part that is kept for images.
     """
-    options = CONF.compute
-    offered = {
-        ledger.VCPU: ledger.Inventory(
-            info.cpus, min(options.reserved_host_cpus, info.cpus),
-            options.cpu_allocation_ratio or options.initial_cpu_allocation_ratio),
-        ledger.MEMORY_MB: ledger.Inventory(
-            info.memory, min(options.reserved_host_memory_mb, info.memory),
-            options.ram_allocation_ratio or options.initial_ram_allocation_ratio)}
-    disk = usable_disk(info)
-    if disk and info.disk_quota_supported:
-        reserved = math.ceil(options.reserved_host_disk_mb / _MIB_PER_GIB)
-        offered[ledger.DISK_GB] = ledger.Inventory(
-            disk, min(reserved, disk),
-            options.disk_allocation_ratio or options.initial_disk_allocation_ratio)
-    return offered
+    disk = usable_disk(info) if info.disk_quota_supported else 0
+    return host_inventories.of_host(info.cpus, info.memory, disk)
 
 
 def usable_disk(info: container_driver.HostInfo) -> int:
@@ -141,7 +128,7 @@ def offer(info: container_driver.HostInfo) -> compute_node.Offer:
     """What containers may hold in all."""
     def room(name: str) -> float:
         item = inventories(info).get(name)
-        return (item.total - item.reserved) * item.allocation_ratio if item else 0
+        return item.room if item else 0
     return compute_node.Offer(
         claims.Amounts(room(ledger.VCPU), room(ledger.MEMORY_MB), room(ledger.DISK_GB)),
         info.disk_quota_supported)

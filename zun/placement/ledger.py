@@ -65,6 +65,11 @@ class Inventory:
     reserved: int = 0
     allocation_ratio: float = 1.0
 
+    @property
+    def room(self) -> float:
+        """What it gives away in all."""
+        return (self.total - self.reserved) * self.allocation_ratio
+
 
 class Ledger(abc.ABC):
     """Errors of all methods: LedgerUnavailable after bounded retries, LedgerForbidden.

@@ -69,8 +69,7 @@ class LocalLedger(ledger.Ledger):
                traits: Collection[str] = ()) -> None:
         want: rows.Row = dict.fromkeys(_COLUMNS.values(), 0)
         for name, item in inventories.items():
-            want[_COLUMNS[name]] = math.floor((item.total - item.reserved)
-                                              * item.allocation_ratio)
+            want[_COLUMNS[name]] = math.floor(item.room)
         want['disabled'] = ledger.DISABLED_TRAIT in traits
         have = local_allocations.providers(_HOST.c.rp_uuid == provider)
         if have and all(have[0][name] == value for name, value in want.items()):

@@ -7,14 +7,10 @@ guesses fail.
 
 import math
 
-import zun.conf
+from zun.placement import inventories
 from zun.placement import ledger
 from zun.scheduler import host_state
 from zun.scheduler import request
-
-CONF = zun.conf.CONF
-
-_MIB_PER_GIB = 1024
 
 
 def candidate_of(host: host_state.HostState, wanted: request.Request) -> host_state.HostState:
@@ -46,13 +42,5 @@ def _total(host: host_state.HostState) -> ledger.Resources:
 
 def _capacity(host: host_state.HostState) -> ledger.Resources:
     """What the host gives away in all, if its options are those of this process."""
-    options, total = CONF.compute, _total(host)
-    terms = {
-        ledger.VCPU: (options.reserved_host_cpus,
-                      options.cpu_allocation_ratio or options.initial_cpu_allocation_ratio),
-        ledger.MEMORY_MB: (options.reserved_host_memory_mb,
-                           options.ram_allocation_ratio or options.initial_ram_allocation_ratio),
-        ledger.DISK_GB: (math.ceil(options.reserved_host_disk_mb / _MIB_PER_GIB),
-                         options.disk_allocation_ratio or options.initial_disk_allocation_ratio)}
-    return {name: math.floor(max(0, total[name] - reserved) * ratio)
-            for name, (reserved, ratio) in terms.items()}
+    offered = inventories.of_host(host.cpus, host.mem_total, _total(host)[ledger.DISK_GB])
+    return {name: math.floor(item.room) for name, item in offered.items()}
